@@ -1,0 +1,46 @@
+"""One column of a corpus: a small table of distinct strings and an integer per token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Column:
+    """`ids: I32[tokens]` index `strings`, the distinct values in order of first appearance."""
+
+    ids: NDArray[np.int32]
+    strings: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """string -> id."""
+        return {string: i for i, string in enumerate(self.strings)}
+
+    def translated(self, index: dict[str, int]) -> NDArray[np.int32]:
+        """The column in another table's ids, -1 where that table lacks the string.
+
+        Strings are looked up once per distinct value, tokens by a gather.
+        """
+        table = np.fromiter((index.get(s, -1) for s in self.strings), np.int32, len(self.strings))
+        return table[self.ids]
+
+    def values(self) -> list[str]:
+        """One Python string per token (for output, not for computing)."""
+        return list(map(self.strings.__getitem__, self.ids.tolist()))
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Column:
+        """Interns strings in order of first appearance."""
+        values = list(values)
+        index = {string: i for i, string in enumerate(dict.fromkeys(values))}
+        ids = np.fromiter(map(index.__getitem__, values), np.int32, len(values))
+        return cls(ids, list(index))

@@ -1,0 +1,248 @@
+"""Column files: one token a line, columns apart by spaces or tabs, a blank line after each sentence.
+
+Reading never makes a Python string per token. The bytes are cut into fields by array operations, and
+each column's fields are interned: to a number per token and a table of distinct strings.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus.column import Column
+from trellis.corpus.corpus import Corpus, concatenate
+from trellis.corpus.intern import intern
+from trellis.errors import DataError, FileAccessError, SettingError
+
+MAX_LINE = 1 << 20  # bytes; a longer line is a binary file or a mistake
+CHUNK = 1 << 22  # bytes read at a time when a file is streamed
+_BOM = b"\xef\xbb\xbf"
+_SPACE = np.zeros(256, bool)
+_SPACE[[9, 10, 13, 32]] = True
+
+
+@dataclass(frozen=True)
+class Fields:
+    """The fields of column-file bytes: `start, end: I64[tokens, columns]`, `lines: I64[tokens]`, `offsets`."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+
+
+def read_conll(
+    *paths: str | Path, columns: Sequence[str] | None = None, comments: bool = False
+) -> Corpus:
+    """Reads column files into one corpus.
+
+    `columns` names the columns from left to right (`_` for one to leave out); without it they are called
+    `c0, c1, ...`. With `comments`, lines that begin with `#` are left out. `-` is standard input.
+    """
+    if not paths:
+        raise SettingError("no file to read")
+    return concatenate([parse_conll(read_bytes(path), columns, path, comments) for path in paths])
+
+
+def parse_conll(
+    data: bytes,
+    columns: Sequence[str] | None = None,
+    path: str | Path | None = None,
+    comments: bool = False,
+    first_line: int = 1,
+    spare: bool = False,
+) -> Corpus:
+    """Bytes of a column file -> corpus. `first_line` is the number of the first line in its file.
+
+    With `spare`, the file may have fewer columns than are named (the last names are dropped) or more (they
+    are called `c4, c5, ...` by position): what tagging needs, where the target column may be there or not.
+    """
+    if path == "-":
+        path = "<stdin>"
+    _check_bytes(data, path, first_line)
+    fields = _cut(data, path, comments, first_line)
+    names = _names(columns, fields, path, spare)
+    buffer = np.frombuffer(data, np.uint8)
+    empty = Column(np.zeros(0, np.int32), [])
+    built = {
+        name: _column(data, buffer, fields.start[:, c], fields.end[:, c]) if len(fields.lines) else empty
+        for c, name in enumerate(names)
+        if name != "_"
+    }
+    return Corpus(built, fields.offsets, path, fields.lines)
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """All bytes of a file (`-`: standard input), with one clear error for whatever prevents it."""
+    with open_bytes(path) as file:
+        return file.read()
+
+
+def open_bytes(path: str | Path) -> BinaryIO:
+    if str(path) == "-":
+        return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+    try:
+        return open(path, "rb")
+    except IsADirectoryError:
+        raise FileAccessError(f"{path}: is a directory; a file is needed") from None
+    except FileNotFoundError:
+        raise FileAccessError(f"{path}: no such file") from None
+    except OSError as error:
+        raise FileAccessError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def stream_conll(
+    file: BinaryIO, columns: Sequence[str] | None = None, path: str | Path | None = None
+) -> Iterator[tuple[bytes, Corpus]]:
+    """Cuts a file or pipe into corpora of whole sentences as the bytes arrive, with their raw bytes.
+
+    Each read takes what is there: a terminal or a slow pipe is answered sentence by sentence, a file comes
+    in large pieces.
+    """
+    rest, line = b"", 1
+    while True:
+        piece = file.read(CHUNK)
+        rest += piece
+        cut = len(rest) if not piece else _last_sentence_end(rest)
+        if cut:
+            data, rest = rest[:cut], rest[cut:]
+            corpus = parse_conll(data, columns, path, first_line=line, spare=True)
+            line += data.count(b"\n")
+            yield data, corpus
+        elif len(rest) > 64 * MAX_LINE:
+            raise DataError("no blank line for 64 MiB; sentences end with a blank line", path, line)
+        if not piece:
+            return
+
+
+def write_conll(corpus: Corpus) -> bytes:
+    """The corpus as column-file bytes: spaces between columns, a blank line after each sentence."""
+    rows = list(map(" ".join, zip(*(column.values() for column in corpus.columns.values()), strict=True)))
+    cuts = corpus.offsets.tolist()
+    parts = ("\n".join(rows[a:b]) + "\n\n" for a, b in zip(cuts, cuts[1:], strict=False))
+    return "".join(parts).encode("utf-8")
+
+
+def _last_sentence_end(data: bytes) -> int:
+    """Bytes up to and including the last blank line, 0 when there is none."""
+    unix, dos = data.rfind(b"\n\n"), data.rfind(b"\n\r\n")
+    return max(unix + 2 if unix >= 0 else 0, dos + 3 if dos >= 0 else 0)
+
+
+def _check_bytes(data: bytes, path: str | Path | None, first_line: int) -> None:
+    def line(at: int) -> int:
+        return first_line + data.count(b"\n", 0, at)
+
+    zero = data.find(b"\0")
+    if zero >= 0:
+        raise DataError("a NUL byte; text in UTF-8 is expected (UTF-16 or a binary file?)", path, line(zero))
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        found = data[error.start]
+        raise DataError(
+            f"byte 0x{found:02x} is not valid UTF-8; convert the file (for example with iconv)",
+            path,
+            line(error.start),
+        ) from None
+
+
+def _cut(data: bytes, path: str | Path | None, comments: bool, first_line: int) -> Fields:
+    buffer = np.frombuffer(data, np.uint8)
+    if data.startswith(_BOM):
+        buffer = buffer.copy()
+        buffer[:3] = 32
+    newlines = np.flatnonzero(buffer == 10)
+    ends = np.append(newlines, len(buffer)) if len(buffer) and buffer[-1] != 10 else newlines
+    begins = np.concatenate([[0], newlines + 1])[: len(ends)]
+    _check_line_lengths(begins, ends, path, first_line)
+
+    inked = np.zeros(len(buffer) + 2, bool)
+    np.logical_not(_SPACE[buffer], out=inked[1:-1])
+    if comments:
+        for line in np.flatnonzero(buffer[np.minimum(begins, max(len(buffer) - 1, 0))] == ord("#")).tolist():
+            inked[begins[line] + 1 : ends[line] + 1] = False
+    edges = np.flatnonzero(inked[1:] != inked[:-1])
+    start, end = edges[::2], edges[1::2]
+
+    # fields per line, by where each line ends among the field starts
+    per_line = np.diff(np.searchsorted(start, ends), prepend=0)
+    full = np.flatnonzero(per_line)
+    width = int(per_line[full[0]]) if len(full) else 0
+    wrong = full[per_line[full] != width]
+    if len(wrong):
+        line = int(wrong[0])
+        raise DataError(
+            f"{int(per_line[line])} columns, but {width} on line {first_line + int(full[0])}; every token "
+            "needs the same number of columns",
+            path,
+            first_line + line,
+        )
+    # a sentence begins where the line number jumps over at least one line without fields
+    skipped = np.flatnonzero(np.diff(full) > 1) + 1
+    if comments:
+        skipped = _without_comment_gaps(skipped, full, buffer, begins)
+    offsets = np.concatenate([[0], skipped, [len(full)]]) if len(full) else np.zeros(1)
+    shape = (len(full), width)
+    return Fields(start.reshape(shape), end.reshape(shape), full + first_line, offsets.astype(np.int64))
+
+
+def _without_comment_gaps(
+    skipped: NDArray[np.int64],
+    full: NDArray[np.int64],
+    buffer: NDArray[np.uint8],
+    begins: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """A gap made of comment lines alone does not end a sentence."""
+    comment = buffer[np.minimum(begins, max(len(buffer) - 1, 0))] == ord("#")
+    keep = [bool(np.any(~comment[full[k - 1] + 1 : full[k]])) for k in skipped.tolist()]
+    return skipped[np.array(keep, bool)]
+
+
+def _check_line_lengths(
+    begins: NDArray[np.int64], ends: NDArray[np.int64], path: str | Path | None, first_line: int
+) -> None:
+    lengths = ends - begins
+    if len(lengths) and lengths.max() > MAX_LINE:
+        line = int(lengths.argmax())
+        raise DataError(
+            f"a line of {int(lengths[line]):,} bytes; at most {MAX_LINE:,} are read (is this a column file?)",
+            path,
+            first_line + line,
+        )
+
+
+def _names(columns: Sequence[str] | None, fields: Fields, path: str | Path | None, spare: bool) -> list[str]:
+    width = fields.start.shape[1]
+    if columns is None:
+        return [f"c{i}" for i in range(width)]
+    names = [str(name) for name in columns]
+    kept = [name for name in names if name != "_"]
+    if len(set(kept)) != len(kept) or not kept:
+        raise SettingError(f"columns must have different names; given: {','.join(names)}")
+    if not len(fields.start):
+        return names
+    if spare:
+        return (names + [f"c{i}" for i in range(len(names), width)])[:width]
+    if width != len(names):
+        raise DataError(
+            f"{width} columns found, but {len(names)} named ({','.join(names)}); name every column from left "
+            "to right, `_` for one to leave out",
+            path,
+            int(fields.lines[0]),
+        )
+    return names
+
+
+def _column(
+    data: bytes, buffer: NDArray[np.uint8], start: NDArray[np.int64], end: NDArray[np.int64]
+) -> Column:
+    ids, first = intern(buffer, np.ascontiguousarray(start), np.ascontiguousarray(end))
+    spans = zip(start[first].tolist(), end[first].tolist(), strict=True)
+    return Column(ids, [data[a:b].decode("utf-8") for a, b in spans])

@@ -1,0 +1,115 @@
+"""A corpus: named columns over one run of tokens, cut into sentences by offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus.column import Column
+from trellis.errors import DataError, SettingError
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Sentence s is tokens `offsets[s]:offsets[s + 1]` (`I64[sentences + 1]`) of every column.
+
+    `lines: I64[tokens]` are 1-based line numbers where the corpus came from a file, so that whatever is
+    wrong with a token can be reported as file:line.
+    """
+
+    columns: Mapping[str, Column]
+    offsets: NDArray[np.int64]
+    path: str | Path | None = None
+    lines: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.columns)
+        return f"<Corpus of {len(self):,} sentences, {self.tokens:,} tokens; columns: {names}>"
+
+    @property
+    def tokens(self) -> int:
+        return int(self.offsets[-1])
+
+    def __getitem__(self, name: str) -> Column:
+        try:
+            return self.columns[name]
+        except KeyError:
+            known = ", ".join(self.columns)
+            raise SettingError(f"there is no column '{name}'; the columns are: {known}") from None
+
+    def place(self, token: int) -> str:
+        """`file:line` of a token, or its sentence and position where there is no file."""
+        if self.path is not None and self.lines is not None:
+            return f"{self.path}:{self.lines[token]}"
+        sentence = int(np.searchsorted(self.offsets, token, side="right")) - 1
+        return f"sentence {sentence + 1}, token {token - int(self.offsets[sentence]) + 1}"
+
+    def sentences(self, name: str) -> list[list[str]]:
+        """One column as lists of strings, a list per sentence."""
+        values = self[name].values()
+        cuts = self.offsets.tolist()
+        return [values[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+
+    def slice(self, start: int, stop: int) -> Corpus:
+        """Sentences start..stop as a corpus of their own; the string tables are shared."""
+        cuts = self.offsets[start : stop + 1]
+        a, b = int(cuts[0]), int(cuts[-1])
+        columns = {name: Column(c.ids[a:b], c.strings) for name, c in self.columns.items()}
+        lines = None if self.lines is None else self.lines[a:b]
+        return Corpus(columns, cuts - a, self.path, lines)
+
+    def batches(self, tokens: int) -> Iterator[Corpus]:
+        """Consecutive slices of about `tokens` tokens, whole sentences each."""
+        start = 0
+        while start < len(self):
+            goal = int(self.offsets[start]) + tokens
+            stop = max(start + 1, int(np.searchsorted(self.offsets, goal, side="right")) - 1)
+            yield self.slice(start, stop)
+            start = stop
+
+    def with_column(self, name: str, column: Column) -> Corpus:
+        """The same corpus with one column more (or replaced)."""
+        if len(column) != self.tokens:
+            raise DataError(f"column '{name}' has {len(column)} values for {self.tokens} tokens")
+        return Corpus({**self.columns, name: column}, self.offsets, self.path, self.lines)
+
+    @classmethod
+    def from_lists(cls, columns: Mapping[str, Sequence[Sequence[str]]]) -> Corpus:
+        """From lists of sentences, each a list of strings: `Corpus.from_lists({"word": [["A", "b"]]})`."""
+        lengths: list[int] | None = None
+        built = {}
+        for name, sentences in columns.items():
+            here = [len(sentence) for sentence in sentences]
+            if lengths is not None and here != lengths:
+                raise DataError(f"column '{name}' has sentences of other lengths than the columns before it")
+            lengths = here
+            built[name] = Column.of(value for sentence in sentences for value in sentence)
+        if lengths is None:
+            raise SettingError("a corpus needs at least one column")
+        return cls(built, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64))
+
+
+def concatenate(parts: Sequence[Corpus]) -> Corpus:
+    """Several corpora with the same columns as one, in order."""
+    if len(parts) == 1:
+        return parts[0]
+    names = list(parts[0].columns)
+    columns = {}
+    for name in names:
+        index: dict[str, int] = {}
+        for part in parts:
+            if list(part.columns) != names:
+                raise DataError(f"columns {list(part.columns)} do not match {names}", part.path)
+            for string in part[name].strings:
+                index.setdefault(string, len(index))
+        columns[name] = Column(np.concatenate([p[name].translated(index) for p in parts]), list(index))
+    bases = np.cumsum([0] + [part.tokens for part in parts])
+    offsets = np.concatenate([[0], *(p.offsets[1:] + b for p, b in zip(parts, bases, strict=False))])
+    return Corpus(columns, offsets.astype(np.int64))

@@ -1,0 +1,74 @@
+"""The one exception tree. A message says what was found, what was expected and what to do.
+
+    TrellisError
+    ├── SettingError (ValueError)      a parameter, option, column or target that does not fit
+    ├── DataError (ValueError)         bad input data; carries path and line where there is a file
+    │   └── TemplateError              a feature template that cannot be read
+    ├── NoLegalPathError (ValueError)  every path through a lattice is forbidden
+    ├── NotFittedError (ValueError, AttributeError)
+    ├── ModelFileError                 a model file that cannot be used
+    │   ├── DamagedModelError          truncated, changed or hand-made
+    │   └── NewerModelError            written by a later version of the format
+    ├── FileAccessError (OSError)      missing, a directory, no permission, no space
+    └── DownloadError                  a corpus could not be fetched
+
+    ConvergenceWarning (UserWarning)   training stopped before its goal
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class TrellisError(Exception):
+    """Base of everything a user can cause."""
+
+
+class SettingError(TrellisError, ValueError):
+    """A parameter, option, column or target that does not fit."""
+
+
+class DataError(TrellisError, ValueError):
+    """Bad input data, with the place it was found: `file:line: what, expected, remedy`."""
+
+    def __init__(self, message: str, path: str | Path | None = None, line: int | None = None):
+        place = "" if path is None else f"{path}:" + ("" if line is None else f"{line}:") + " "
+        super().__init__(place + message)
+        self.path = path
+        self.line = line
+
+
+class TemplateError(DataError):
+    """A feature template that cannot be read."""
+
+
+class NoLegalPathError(TrellisError, ValueError):
+    """Every path through a lattice is forbidden."""
+
+
+class NotFittedError(TrellisError, ValueError, AttributeError):
+    """A model was used before `fit` or `load`."""
+
+
+class ModelFileError(TrellisError):
+    """A model file that cannot be used."""
+
+
+class DamagedModelError(ModelFileError):
+    """A model file that is truncated, changed or hand-made."""
+
+
+class NewerModelError(ModelFileError):
+    """A model file in a format that this version does not know yet."""
+
+
+class FileAccessError(TrellisError, OSError):
+    """A file that cannot be read or written."""
+
+
+class DownloadError(TrellisError):
+    """A corpus could not be fetched."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Training stopped before its goal was reached."""

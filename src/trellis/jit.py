@@ -1,0 +1,82 @@
+"""How the inner loops are compiled: one decorator, one cache folder, and when compiling is worth it.
+
+Two traps of Numba's cache are closed here. A kernel that inlines a helper from another file is not rebuilt
+when only that helper changes, so the folder's name is a hash over every kernel file. And a folder that cannot
+be written must not stop anyone: kernels are then compiled anew in each process.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Importing Numba and reading compiled kernels takes about as long as tagging this many tokens without them.
+SMALL = 4000
+
+# Not the full set: it would assume that there are no infinities, and forbidden arcs are minus infinity.
+_FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
+
+
+def worthwhile(tokens: int) -> bool:
+    """Whether work on so many tokens should use compiled kernels rather than plain NumPy."""
+    return tokens >= SMALL or "numba" in sys.modules
+
+
+def kernel(function: Function) -> Function:
+    """Compiles a function for many threads: no GIL, cached on disk, results that keep infinities."""
+    return _compiled(function, _FASTMATH)
+
+
+def ordered_kernel(function: Function) -> Function:
+    """A kernel whose sums are taken as they are written."""
+    return _compiled(function, _FASTMATH - {"reassoc"})
+
+
+def _compiled(function: Function, fastmath: set[str]) -> Function:
+    import numba
+
+    folder = _cache_folder()
+    before = numba.config.CACHE_DIR
+    # The locator of a function's cache is fixed when it is decorated; other people's kernels keep theirs.
+    numba.config.CACHE_DIR = folder or before
+    try:
+        compiled = numba.njit(nogil=True, cache=folder is not None, fastmath=fastmath)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled  # type: ignore[no-any-return]
+
+
+def cache_home() -> Path:
+    """`$TRELLIS_CACHE`, or `trellis` in the user's cache folder."""
+    chosen = os.environ.get("TRELLIS_CACHE")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trellis"
+
+
+@cache
+def _cache_folder() -> str | None:
+    try:
+        folder = cache_home() / "kernels" / _fingerprint()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return str(folder)
+    except (OSError, RuntimeError):
+        return None
+
+
+def _fingerprint() -> str:
+    """A hash of every file that holds kernels."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for file in sorted([Path(__file__), *package.glob("**/kernels.py"), *package.glob("**/kernels/*.py")]):
+        digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]

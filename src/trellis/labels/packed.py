@@ -1,0 +1,63 @@
+"""Sentences laid end to end: one integer per token and the offsets of the sentences.
+
+    ids      int   [tokens]          index into a list of labels
+    offsets  int64 [sentences + 1]   sentence s is ids[offsets[s]:offsets[s + 1]]; may be empty
+
+An id out of range would wrap around or crash far from its cause, so every public function that takes
+such arrays checks them here first. The check reads each array once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trellis.errors import DataError
+
+
+def check_packed(
+    ids: ArrayLike, offsets: ArrayLike, labels: int, name: str = "ids"
+) -> tuple[NDArray[np.integer[Any]], NDArray[np.int64]]:
+    """`ids` [tokens] and `offsets` [sentences + 1] as arrays, or DataError when they do not fit together.
+
+    `labels` is the number of labels, `name` what the message calls `ids`. Nothing is copied unless a
+    conversion needs it.
+    """
+    checked = _integers(ids, name)
+    bounds = _integers(offsets, "offsets").astype(np.int64, copy=False)
+    if bounds.size == 0 or bounds[0] != 0:
+        raise DataError("offsets do not start with 0: pass [0] for no sentence, else one more than sentences")
+    if bounds[-1] != checked.size:
+        raise DataError(
+            f"{name} has {checked.size} tokens but offsets end at {bounds[-1]}: these must be equal"
+        )
+    if np.any(bounds[1:] < bounds[:-1]):
+        raise DataError("offsets go backwards: each must be at least the one before it")
+    if checked.size and (checked.min() < 0 or checked.max() >= labels):
+        raise DataError(
+            f"{name} runs from {checked.min()} to {checked.max()}, but there are {labels} labels: "
+            f"expected 0 to {labels - 1}"
+        )
+    return checked, bounds
+
+
+def first_tokens(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool [tokens], True at the first token of each sentence; `offsets` [sentences + 1] already checked."""
+    first = np.zeros(int(offsets[-1]), dtype=np.bool_)
+    starts = offsets[:-1]
+    # An empty sentence shares its offset with its successor; empty ones at the end point past the tokens.
+    first[starts[starts < first.size]] = True
+    return first
+
+
+def _integers(values: ArrayLike, name: str) -> NDArray[np.integer[Any]]:
+    array = np.asarray(values)
+    if array.size == 0:  # an empty list arrives as float64
+        return np.zeros(0, dtype=np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise DataError(
+            f"{name} has shape {array.shape} and type {array.dtype}: expected one dimension of integers"
+        )
+    return array

@@ -1,0 +1,254 @@
+"""Chains: one label a token, arcs between neighbours. The four questions of every lattice, over packed sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import DataError, NoLegalPathError
+from trellis.jit import worthwhile
+from trellis.lattice import plain
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """`log_z: F64[sentences]`; `nodes: F64[tokens, labels]`, P(y_t = j); `arcs`: None if not asked for,
+    F64[labels, labels] expected transitions of the whole, or F64[tokens, labels, labels] one block a token."""
+
+    log_z: F64
+    nodes: F64
+    arcs: F64 | None
+
+
+@dataclass(frozen=True)
+class Covariance:
+    """Cov[H, 1_e]: `nodes: F64[tokens, labels]`, `arcs` in the shape of the transitions (summed over tokens
+    when those are one matrix); `expectation: F64[sentences]`, E[H]."""
+
+    nodes: F64
+    arcs: F64
+    expectation: F64
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Chains over the tokens of many sentences.
+
+    `scores: F64[tokens, labels]`; `transitions: F64[labels, labels]`, row = label before, or
+    F64[tokens, labels, labels] whose block t leads into token t (those of first tokens are not read);
+    `offsets: I64[sentences + 1]`. A score of -inf forbids; a label mask is scores of -inf.
+    """
+
+    scores: F64
+    transitions: F64
+    offsets: I64
+
+    def __post_init__(self) -> None:
+        tokens, labels = self.scores.shape
+        if self.transitions.shape not in ((labels, labels), (tokens, labels, labels)):
+            raise DataError(f"transitions of shape {self.transitions.shape} do not fit {labels} labels")
+        for name, values in (("score", self.scores), ("transition", self.transitions)):
+            if not np.all(values < np.inf):  # also false for NaN
+                raise DataError(f"a {name} is NaN or +inf; scores must be finite, or -inf to forbid")
+
+    @property
+    def positional(self) -> bool:
+        """Whether transitions depend on the position."""
+        return self.transitions.ndim == 3
+
+    def best(self) -> tuple[I32, F64]:
+        """The best path of each sentence, I32[tokens], and its score, F64[sentences]."""
+        paths, totals = np.zeros(len(self.scores), np.int32), np.zeros(len(self.offsets) - 1)
+        if self._compiled:
+            from trellis.lattice.kernels.best import best_paths
+
+            best_paths(self.scores, self._blocks, int(self.positional), self.offsets, paths, totals)
+        else:
+            for s, (a, b) in enumerate(self._spans):
+                totals[s] = plain.best_path(self.scores[a:b], self._transition(a), paths[a:b])
+        self._require_paths(totals)
+        return paths, totals
+
+    def marginals(self, arcs: bool = False, each_arc: bool = False) -> Marginals:
+        """log Z, node marginals, and arc marginals if asked for: summed, or per token with `each_arc`
+        (always per token when transitions depend on the position)."""
+        tokens, labels = self.scores.shape
+        per_token = self.positional or each_arc
+        out = np.zeros((tokens if per_token else 1, labels, labels)) if arcs or each_arc else np.zeros((1, 1, 1))
+        log_z = np.zeros(len(self.offsets) - 1)
+        if self._compiled and not per_token:
+            nodes = self._scaled_marginals(out[0] if arcs else None, log_z)
+        else:
+            nodes = self.scores.copy()
+            self._log_marginals(np.arange(len(log_z)), arcs or each_arc, nodes, out, log_z)
+        self._require_paths(log_z)
+        if not (arcs or each_arc):
+            return Marginals(log_z, nodes, None)
+        return Marginals(log_z, nodes, out if per_token else out[0])
+
+    def covariance(self, node_h: F64, arc_h: F64 | None = None) -> Covariance:
+        """Cov[H, 1_e] for every node and arc, where H adds up `node_h: F64[tokens, labels]` and `arc_h`
+        (F64[labels, labels] or F64[tokens, labels, labels]) along the path."""
+        tokens, labels = self.scores.shape
+        if arc_h is None:
+            arc_h = np.zeros((labels, labels))
+        h = arc_h.reshape((-1, labels, labels))
+        out = np.zeros((tokens if self.positional else 1, labels, labels))
+        nodes, expectation = np.zeros((tokens, labels)), np.zeros(len(self.offsets) - 1)
+        if self._compiled:
+            from trellis.lattice.kernels.logdomain import covariance
+
+            each, h_each = int(self.positional), int(arc_h.ndim == 3)
+            blocks = self._blocks
+            covariance(
+                self.scores, blocks, each, self.offsets, node_h, h, h_each, nodes, out, each, expectation
+            )
+        else:
+            for s, (a, b) in enumerate(self._spans):
+                arc_h_at = _block_of(arc_h, a)
+                nodes[a:b], parts, expectation[s] = plain.covariance(
+                    self.scores[a:b], self._transition(a), node_h[a:b], arc_h_at
+                )
+                for t, part in enumerate(parts, a + 1):
+                    out[t if self.positional else 0] += part
+        self._require_paths(None)
+        return Covariance(nodes, out if self.positional else out[0], expectation)
+
+    def sample(self, count: int, rng: np.random.Generator) -> I32:
+        """Paths drawn from the distribution: I32[count, tokens]."""
+        return self._sample(rng.random((count, len(self.scores))))[0]
+
+    def entropy(self) -> F64:
+        """H(y) of each sentence in nats, F64[sentences]."""
+        return self._sample(np.zeros((0, len(self.scores))))[1]
+
+    def path_scores(self, paths: I32) -> F64:
+        """S(y) of one path a sentence, F64[sentences]."""
+        at = np.arange(len(paths))
+        values = self.scores[at, paths].astype(np.float64)
+        inside = np.ones(len(paths), bool)
+        inside[self.offsets[:-1][np.diff(self.offsets) > 0]] = False
+        here = at[inside]
+        before, after = paths[here - 1], paths[here]
+        values[here] += (
+            self.transitions[here, before, after] if self.positional else self.transitions[before, after]
+        )
+        sums = np.add.reduceat(np.append(values, 0.0), self.offsets[:-1]) if len(self.offsets) > 1 else values[:0]
+        return np.where(np.diff(self.offsets) > 0, sums, 0.0)
+
+    @property
+    def _compiled(self) -> bool:
+        return worthwhile(len(self.scores))
+
+    @property
+    def _spans(self) -> list[tuple[int, int]]:
+        cuts = self.offsets.tolist()
+        return list(zip(cuts, cuts[1:], strict=False))
+
+    @property
+    def _blocks(self) -> F64:
+        """The transitions as F64[1 or tokens, labels, labels]."""
+        return self.transitions.reshape((-1, *self.transitions.shape[-2:]))
+
+    def _transition(self, first: int) -> plain.Transition:
+        return _block_of(self.transitions, first)
+
+    def _scaled_marginals(self, arcs: F64 | None, log_z: F64) -> F64:
+        from trellis.lattice.kernels.scaled import scaled_marginals
+
+        tokens, labels = self.scores.shape
+        width = -(-labels // 4) * 4
+        nodes = np.full((tokens, width), -np.inf)
+        nodes[:, :labels] = self.scores
+        transitions = np.zeros((width, width))
+        transitions[:labels, :labels] = self.transitions
+        redo = np.zeros(len(log_z), bool)
+        sums = np.zeros((width, width))
+        order = by_length(self.offsets)
+        scaled_marginals(
+            nodes, transitions, self.offsets, order, arcs is not None, nodes, sums, log_z, redo
+        )
+        trimmed = np.ascontiguousarray(nodes[:, :labels])
+        if arcs is not None:
+            arcs += sums[:labels, :labels]
+        if redo.any():
+            out = np.zeros((1, 1, 1)) if arcs is None else arcs[None]
+            self._log_marginals(np.flatnonzero(redo), arcs is not None, trimmed, out, log_z)
+        return trimmed
+
+    def _log_marginals(self, which: I64, want_arcs: bool, nodes: F64, arcs: F64, log_z: F64) -> None:
+        if self._compiled:
+            from trellis.lattice.kernels.logdomain import log_marginals
+
+            each = int(self.positional)
+            log_marginals(self.scores, self._blocks, each, self.offsets, which, want_arcs, nodes, arcs, log_z)
+            return
+        for s in which.tolist():
+            a, b = self._spans[s]
+            scores, transition = self.scores[a:b], self._transition(a)
+            alpha, log_z[s] = plain.forward(scores, transition)
+            if log_z[s] == -np.inf:
+                continue
+            beta = plain.backward(scores, transition)
+            nodes[a:b] = plain.nodes_of(alpha, beta)
+            for t in range(1, (b - a) * want_arcs):
+                arcs[a + t if len(arcs) > 1 else 0] += plain.arc_of(scores, transition, alpha, beta, t)
+
+    def _sample(self, uniform: F64) -> tuple[I32, F64]:
+        paths = np.zeros(uniform.shape, np.int32)
+        entropy = np.zeros(len(self.offsets) - 1)
+        if self._compiled:
+            from trellis.lattice.kernels.logdomain import sample_and_entropy
+
+            sample_and_entropy(
+                self.scores, self._blocks, int(self.positional), self.offsets, uniform, paths, entropy
+            )
+        else:
+            for s, (a, b) in enumerate(self._spans):
+                found = plain.sample_and_entropy(
+                    self.scores[a:b], self._transition(a), uniform[:, a:b], paths[:, a:b]
+                )
+                entropy[s] = 0.0 if found is None else found
+        self._require_paths(None)
+        return paths, entropy
+
+    def _require_paths(self, totals: F64 | None) -> None:
+        """Raises for the first sentence without a legal path, naming the token where the last one dies."""
+        if totals is not None and not np.any(totals == -np.inf):
+            return
+        if totals is None and not self._may_lack_paths:
+            return
+        for s, (a, b) in enumerate(self._spans):
+            alive = np.ones(self.scores.shape[1], bool)
+            for t in range(a, b):
+                if t > a:
+                    block = self._transition(a)(t - a) > -np.inf
+                    alive = (alive[:, None] & block).any(axis=0)
+                alive = alive & (self.scores[t] > -np.inf)
+                if not alive.any():
+                    raise NoLegalPathError(
+                        f"sentence {s + 1} has no legal path: every label of token {t - a + 1} is forbidden, "
+                        "by itself or after what can come before it"
+                    )
+
+    @property
+    def _may_lack_paths(self) -> bool:
+        return bool(np.any(self.scores == -np.inf) or np.any(self.transitions == -np.inf))
+
+
+def by_length(offsets: I64) -> I64:
+    """Sentences ordered by length, so that neighbours in the order can be run in step."""
+    return np.argsort(np.diff(offsets), kind="stable")
+
+
+def _block_of(blocks: F64, first: int) -> plain.Transition:
+    """t -> the block that leads into token first + t."""
+    if blocks.ndim == 3:
+        return lambda t: blocks[first + t]
+    return lambda t: blocks

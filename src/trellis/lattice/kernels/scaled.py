@@ -1,0 +1,204 @@
+"""Forward-backward in the probability domain, rescaled at each position, four sentences in step.
+
+For one sentence, with psi_t = exp(s_t - max s_t) and E = exp(transitions - their maximum):
+
+    alpha_1 = c_1 psi_1          alpha_t[j] = c_t psi_t[j] sum_i alpha_(t-1)[i] E[i, j]
+    beta_T = 1                   beta_(t-1)[i] = sum_j E[i, j] q_t[j]     with q_t = c_t psi_t beta_t
+    P(y_t = j) = alpha_t[j] beta_t[j]
+    P(y_(t-1) = i, y_t = j) = alpha_(t-1)[i] E[i, j] q_t[j]
+
+c_t makes alpha_t sum to one, so log Z = sum_t (max s_t - log c_t) + (T - 1) * maximum of the transitions.
+No exponential is taken per arc, no logarithm per label.
+
+When is that exact? A number is lost only if it falls below 1e-308. With all transitions finite, every allowed
+label gets at least exp(-R) of the largest one, R being the spread of the transitions plus that of the scores at a
+position; so R <= 600 loses nothing. With forbidden transitions small numbers can shrink further from step to step,
+so there R <= 230 is asked for, and no positive alpha or beta outside 1e-200 .. 1e200. A sentence that breaks the
+rule is flagged, to be redone in the log domain.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trellis.jit import kernel
+from trellis.lattice.kernels.vector import add_product, exp_into, four_products
+
+Array = Any
+
+_BUFFER = 512  # tokens whose alpha and q wait for their products to be summed
+_STRIDE = 520  # not a power of two: columns 4096 bytes apart would fight for one set of the cache
+_TINY, _HUGE = 1e-200, 1e200
+
+
+@kernel
+def scaled_marginals(
+    scores: Array,
+    transitions: Array,
+    offsets: Array,
+    order: Array,
+    want_arcs: bool,
+    nodes: Array,
+    arcs: Array,
+    log_z: Array,
+    redo: Array,
+) -> None:
+    """scores: F64[tokens, width], transitions: F64[width, width], offsets: I64[sentences + 1].
+
+    `order` lists the sentences by length. Written: nodes F64[tokens, width] (may be the scores themselves; rows of
+    flagged sentences are left as they are), arcs F64[width, width] (the expected number of each transition is added
+    up over sentences not flagged), log_z F64[sentences], redo BOOL[sentences]. The width is a multiple of four;
+    columns of padding hold -inf scores and 0 transitions.
+    """
+    width = scores.shape[1]
+    top, bottom, forbidden = _spread(transitions)
+    limit = 230.0 if forbidden else 600.0
+    across = np.empty((width, width))  # E[i, j]
+    for i in range(width):
+        exp_into(transitions[i], top, across[i])
+    down = across.T.copy()  # E[j, i]
+    longest = 0
+    for s in range(len(order)):
+        longest = max(longest, offsets[s + 1] - offsets[s])
+    # rows 4 t + w: position t of the w-th sentence in step
+    psi = np.ones((4 * longest, width))
+    alpha = np.ones((4 * longest, width))
+    scale = np.ones(4 * longest)
+    step = np.empty((4, width))
+    before, after = np.empty((width, _STRIDE)), np.empty((width, _STRIDE))
+    products = np.zeros((width, width))
+    waiting = 0
+    group, start, length = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4, np.int64)
+    for first in range(0, len(order), 4):
+        longest = 0
+        for w in range(4):
+            if first + w < len(order):
+                s = order[first + w]
+                group[w], start[w], length[w] = s, offsets[s], offsets[s + 1] - offsets[s]
+                redo[s] = _enter(scores, offsets[s], offsets[s + 1], limit - (top - bottom), psi, w, log_z, s)
+                log_z[s] += top * max(length[w] - 1, 0)
+            else:
+                group[w], start[w], length[w] = -1, 0, 0
+            longest = max(longest, length[w])
+        for w in range(4):  # sentences that have ended go on over neutral rows
+            psi[4 * length[w] + w : 4 * longest : 4, :] = 1.0
+
+        _forward(psi, down, longest, step, alpha, scale)
+
+        for t in range(longest - 1, -1, -1):
+            if t < longest - 1:
+                four_products(psi, 4 * t + 4, 4 * t + 5, 4 * t + 6, 4 * t + 7, across, step)
+            for w in range(4):
+                if t >= length[w] - 1:
+                    step[w, :] = 1.0
+                r = 4 * t + w
+                c = scale[r]
+                for j in range(width):
+                    psi[r, j] *= c * step[w, j]  # from here on the row holds q_t
+                if t < length[w]:
+                    if forbidden and _strays(step, w, alpha, r):
+                        redo[group[w]] = True
+                    if not redo[group[w]]:
+                        for j in range(width):
+                            nodes[start[w] + t, j] = alpha[r, j] * step[w, j]
+
+        for w in range(4):
+            s = group[w]
+            if s < 0:
+                continue
+            log_z[s] -= _log_product(scale, w, length[w])
+            if want_arcs and not redo[s]:
+                for t in range(1, length[w]):
+                    if waiting == _BUFFER:
+                        add_product(before, after, waiting, products)
+                        waiting = 0
+                    for j in range(width):
+                        before[j, waiting] = alpha[4 * t - 4 + w, j]
+                        after[j, waiting] = psi[4 * t + w, j]
+                    waiting += 1
+    add_product(before, after, waiting, products)
+    for i in range(width):
+        for j in range(width):
+            arcs[i, j] += across[i, j] * products[i, j]
+
+
+@kernel
+def _forward(psi: Array, down: Array, longest: int, step: Array, alpha: Array, scale: Array) -> None:
+    width = psi.shape[1]
+    for t in range(longest):
+        if t == 0:
+            step[:, :] = 1.0
+        else:
+            four_products(alpha, 4 * t - 4, 4 * t - 3, 4 * t - 2, 4 * t - 1, down, step)
+        for w in range(4):
+            r = 4 * t + w
+            total = 0.0
+            for j in range(width):
+                a = step[w, j] * psi[r, j]
+                alpha[r, j] = a
+                total += a
+            c = 1.0 / total if total > 0.0 else 0.0
+            scale[r] = c
+            for j in range(width):
+                alpha[r, j] *= c
+
+
+@kernel
+def _spread(values: Array) -> Array:
+    """Largest and smallest finite entry, and whether any entry is minus infinity."""
+    top, bottom, forbidden = -np.inf, np.inf, False
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            v = values[i, j]
+            if v == -np.inf:
+                forbidden = True
+            else:
+                top, bottom = max(top, v), min(bottom, v)
+    if top == -np.inf:
+        return 0.0, 0.0, forbidden
+    return top, bottom, forbidden
+
+
+@kernel
+def _enter(scores: Array, a: int, b: int, limit: float, psi: Array, w: int, log_z: Array, s: int) -> bool:
+    """psi and the first part of log Z; true when the scores of a position spread too far."""
+    too_far = False
+    total = 0.0
+    for t in range(b - a):
+        row = scores[a + t]
+        high, low = -np.inf, np.inf
+        for j in range(len(row)):
+            v = row[j]
+            high = max(high, v)
+            low = min(low, v if v > -np.inf else np.inf)
+        if high == -np.inf or not high - low <= limit:
+            too_far = True
+            high = 0.0 if high == -np.inf else high
+        exp_into(row, high, psi[4 * t + w])
+        total += high
+    log_z[s] = total
+    return too_far
+
+
+@kernel
+def _strays(step: Array, w: int, alpha: Array, r: int) -> bool:
+    """Whether a positive alpha or beta has left the range in which nothing can be lost in one more step."""
+    strays = False
+    for j in range(step.shape[1]):
+        b, a = step[w, j], alpha[r, j]
+        strays |= b > _HUGE or (b > 0.0 and b < _TINY) or (a > 0.0 and a < _TINY)
+    return strays
+
+
+@kernel
+def _log_product(scale: Array, w: int, length: int) -> float:
+    """sum_t log c_t, with one logarithm for many factors; infinite when a c_t is 0 (no path left)."""
+    total, product = 0.0, 1.0
+    for t in range(length):
+        product *= scale[4 * t + w]
+        if product > _HUGE or product < _TINY:
+            total += np.log(product)
+            product = 1.0
+    return total + np.log(product)  # type: ignore[no-any-return]

@@ -1,0 +1,122 @@
+"""The scores of a labelling against the gold labels, as numbers, as JSON and as conlleval's table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from trellis.labels import check_packed, detect
+from trellis.metrics.segments import Counts, segment_counts
+
+
+@dataclass(frozen=True)
+class TypeScore:
+    """The scores of one segment type; fractions and counts of segments."""
+
+    precision: float
+    recall: float
+    f1: float
+    gold: int
+    predicted: int
+    correct: int
+
+
+@dataclass(frozen=True)
+class Report:
+    """Fractions from 0 to 1; precision, recall and f1 are None when the labels are no segment encoding.
+
+    A fraction whose denominator is zero is 0.0, as conlleval has it.
+    """
+
+    accuracy: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    by_type: Mapping[str, TypeScore]
+    tokens: int
+    sentences: int
+    correct_tokens: int
+    scheme: str = "conlleval"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain dicts, strings and numbers, with the keys that scripts rely on (DESIGN section 4)."""
+        return {
+            "accuracy": self.accuracy,
+            "precision": self.precision,
+            "recall": self.recall,
+            "f1": self.f1,
+            "by_type": {name: asdict(score) for name, score in self.by_type.items()},
+            "tokens": self.tokens,
+            "sentences": self.sentences,
+            "scheme": self.scheme,
+        }
+
+    def as_text(self) -> str:
+        """conlleval's table, in percent with two decimals, and the counting scheme; no final line break."""
+        accuracy = f"accuracy: {_fraction(self.correct_tokens, self.tokens, 100):6.2f}%"
+        if self.precision is None:
+            return (
+                f"processed {self.tokens} tokens in {self.sentences} sentences.\n{accuracy}\n"
+                "the labels are no segment encoding: no precision, recall and FB1"
+            )
+        counts = {name: Counts(s.gold, s.predicted, s.correct) for name, s in self.by_type.items()}
+        total = _total(counts.values())
+        lines = [
+            f"processed {self.tokens} tokens with {total.gold} phrases; "
+            f"found: {total.predicted} phrases; correct: {total.correct}.",
+            f"{accuracy}; {_percentages(total)}",
+        ]
+        lines += [f"{name:>17}: {_percentages(row)}  {row.predicted}" for name, row in counts.items()]
+        return "\n".join([*lines, f"counting scheme: {self.scheme}"])
+
+
+def evaluate(gold: ArrayLike, predicted: ArrayLike, labels: Sequence[str], offsets: ArrayLike) -> Report:
+    """Score predicted labels against gold ones.
+
+    gold, predicted: int [tokens], both into the one list `labels`; offsets: int64 [sentences + 1].
+    """
+    right, bounds = check_packed(gold, offsets, len(labels), name="gold")
+    guess, _ = check_packed(predicted, bounds, len(labels), name="predicted")
+    correct = int(np.count_nonzero(right == guess))
+    by_type: dict[str, TypeScore] = {}
+    precision = recall = f1 = None
+    if detect(labels) is not None:
+        counts = segment_counts(right, guess, labels, bounds)
+        by_type = {name: TypeScore(*_scores(row), *row) for name, row in counts.items()}
+        precision, recall, f1 = _scores(_total(counts.values()))
+    return Report(
+        accuracy=_fraction(correct, right.size),
+        precision=precision,
+        recall=recall,
+        f1=f1,
+        by_type=by_type,
+        tokens=right.size,
+        sentences=bounds.size - 1,
+        correct_tokens=correct,
+    )
+
+
+def _total(counts: Iterable[Counts]) -> Counts:
+    rows = list(counts)
+    return Counts(*(sum(row[i] for row in rows) for i in range(3)))
+
+
+def _fraction(part: int, whole: int, scale: int = 1) -> float:
+    return scale * part / whole if whole else 0.0
+
+
+def _scores(counts: Counts, scale: int = 1) -> tuple[float, float, float]:
+    """(precision, recall, f1) times scale, multiplied in conlleval's order so that halves round alike."""
+    precision = _fraction(counts.correct, counts.predicted, scale)
+    recall = _fraction(counts.correct, counts.gold, scale)
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return precision, recall, f1
+
+
+def _percentages(counts: Counts) -> str:
+    precision, recall, f1 = _scores(counts, scale=100)
+    return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"
