@@ -166,17 +166,13 @@ class Chain:
         width = -(-labels // 4) * 4
         nodes = np.full((tokens, width), -np.inf)
         nodes[:, :labels] = self.scores
-        transitions = np.zeros((width, width))
-        transitions[:labels, :labels] = self.transitions
         redo = np.zeros(len(log_z), bool)
-        sums = np.zeros((width, width))
+        sums = np.zeros((labels, labels)) if arcs is None else arcs
         order = by_length(self.offsets)
         scaled_marginals(
-            nodes, transitions, self.offsets, order, arcs is not None, nodes, sums, log_z, redo
+            nodes, self.transitions, self.offsets, order, arcs is not None, nodes, sums, log_z, redo
         )
         trimmed = np.ascontiguousarray(nodes[:, :labels])
-        if arcs is not None:
-            arcs += sums[:labels, :labels]
         if redo.any():
             out = np.zeros((1, 1, 1)) if arcs is None else arcs[None]
             self._log_marginals(np.flatnonzero(redo), arcs is not None, trimmed, out, log_z)

@@ -45,19 +45,19 @@ def scaled_marginals(
     log_z: Array,
     redo: Array,
 ) -> None:
-    """scores: F64[tokens, width], transitions: F64[width, width], offsets: I64[sentences + 1].
+    """scores: F64[tokens, width], transitions: F64[labels, labels], offsets: I64[sentences + 1].
 
+    The width is the number of labels rounded up to a multiple of four; scores in the columns of padding are -inf.
     `order` lists the sentences by length. Written: nodes F64[tokens, width] (may be the scores themselves; rows of
-    flagged sentences are left as they are), arcs F64[width, width] (the expected number of each transition is added
-    up over sentences not flagged), log_z F64[sentences], redo BOOL[sentences]. The width is a multiple of four;
-    columns of padding hold -inf scores and 0 transitions.
+    flagged sentences hold nothing of use), arcs F64[labels, labels] (the expected number of each transition is
+    added up over sentences not flagged), log_z F64[sentences], redo BOOL[sentences].
     """
-    width = scores.shape[1]
+    width, labels = scores.shape[1], len(transitions)
     top, bottom, forbidden = _spread(transitions)
     limit = 230.0 if forbidden else 600.0
-    across = np.empty((width, width))  # E[i, j]
-    for i in range(width):
-        exp_into(transitions[i], top, across[i])
+    across = np.zeros((width, width))  # E[i, j]
+    for i in range(labels):
+        exp_into(transitions[i], top, across[i, :labels])
     down = across.T.copy()  # E[j, i]
     longest = 0
     for s in range(len(order)):
@@ -82,8 +82,9 @@ def scaled_marginals(
             else:
                 group[w], start[w], length[w] = -1, 0, 0
             longest = max(longest, length[w])
-        for w in range(4):  # sentences that have ended go on over neutral rows
-            psi[4 * length[w] + w : 4 * longest : 4, :] = 1.0
+        for w in range(4):  # sentences that have ended, and flagged ones, go over neutral rows
+            neutral = 0 if length[w] and redo[group[w]] else length[w]
+            psi[4 * neutral + w : 4 * longest : 4, :] = 1.0
 
         _forward(psi, down, longest, step, alpha, scale)
 
@@ -91,25 +92,27 @@ def scaled_marginals(
             if t < longest - 1:
                 four_products(psi, 4 * t + 4, 4 * t + 5, 4 * t + 6, 4 * t + 7, across, step)
             for w in range(4):
-                if t >= length[w] - 1:
+                if t >= length[w] - 1 or redo[group[w]]:
                     step[w, :] = 1.0
                 r = 4 * t + w
                 c = scale[r]
                 for j in range(width):
                     psi[r, j] *= c * step[w, j]  # from here on the row holds q_t
                 if t < length[w]:
+                    for j in range(width):
+                        nodes[start[w] + t, j] = alpha[r, j] * step[w, j]
                     if forbidden and _strays(step, w, alpha, r):
                         redo[group[w]] = True
-                    if not redo[group[w]]:
-                        for j in range(width):
-                            nodes[start[w] + t, j] = alpha[r, j] * step[w, j]
 
         for w in range(4):
             s = group[w]
             if s < 0:
                 continue
+            redo[s] = redo[s] or _has_zero(scale, w, length[w])
+            if redo[s]:
+                continue
             log_z[s] -= _log_product(scale, w, length[w])
-            if want_arcs and not redo[s]:
+            if want_arcs:
                 for t in range(1, length[w]):
                     if waiting == _BUFFER:
                         add_product(before, after, waiting, products)
@@ -119,8 +122,8 @@ def scaled_marginals(
                         after[j, waiting] = psi[4 * t + w, j]
                     waiting += 1
     add_product(before, after, waiting, products)
-    for i in range(width):
-        for j in range(width):
+    for i in range(labels):
+        for j in range(labels):
             arcs[i, j] += across[i, j] * products[i, j]
 
 
@@ -193,12 +196,21 @@ def _strays(step: Array, w: int, alpha: Array, r: int) -> bool:
 
 
 @kernel
+def _has_zero(scale: Array, w: int, length: int) -> bool:
+    """Whether all paths have died at some position."""
+    zero = False
+    for t in range(length):
+        zero |= scale[4 * t + w] == 0.0
+    return zero
+
+
+@kernel
 def _log_product(scale: Array, w: int, length: int) -> float:
-    """sum_t log c_t, with one logarithm for many factors; infinite when a c_t is 0 (no path left)."""
+    """sum_t log c_t with one logarithm for many factors; a factor is at most exp(600), so none overflows."""
     total, product = 0.0, 1.0
     for t in range(length):
         product *= scale[4 * t + w]
-        if product > _HUGE or product < _TINY:
+        if product > 1e40:
             total += np.log(product)
             product = 1.0
     return total + np.log(product)  # type: ignore[no-any-return]
