@@ -78,17 +78,18 @@ class Chain:
     def marginals(self, arcs: bool = False, each_arc: bool = False) -> Marginals:
         """log Z, node marginals, and arc marginals if asked for: summed, or per token with `each_arc`
         (always per token when transitions depend on the position)."""
-        tokens, labels = self.scores.shape
+        tokens, labels = len(self.scores), self.transitions.shape[-1]
+        arcs = arcs or each_arc
         per_token = self.positional or each_arc
-        out = np.zeros((tokens if per_token else 1, labels, labels)) if arcs or each_arc else np.zeros((1, 1, 1))
+        out = np.zeros((tokens if per_token else 1, labels, labels)) if arcs else np.zeros((1, 1, 1))
         log_z = np.zeros(len(self.offsets) - 1)
         if self._compiled and not per_token:
-            nodes = self._scaled_marginals(out[0] if arcs else None, log_z)
+            nodes = self._scaled_marginals(arcs, out, log_z)
         else:
             nodes = self.scores.copy()
-            self._log_marginals(np.arange(len(log_z)), arcs or each_arc, nodes, out, log_z)
+            self._log_marginals(self.scores, np.arange(len(log_z)), arcs, nodes, out, log_z)
         self._require_paths(log_z)
-        if not (arcs or each_arc):
+        if not arcs:
             return Marginals(log_z, nodes, None)
         return Marginals(log_z, nodes, out if per_token else out[0])
 
@@ -98,22 +99,20 @@ class Chain:
         tokens, labels = self.scores.shape
         if arc_h is None:
             arc_h = np.zeros((labels, labels))
-        h = arc_h.reshape((-1, labels, labels))
         out = np.zeros((tokens if self.positional else 1, labels, labels))
         nodes, expectation = np.zeros((tokens, labels)), np.zeros(len(self.offsets) - 1)
         if self._compiled:
             from trellis.lattice.kernels.logdomain import covariance
 
             each, h_each = int(self.positional), int(arc_h.ndim == 3)
-            blocks = self._blocks
+            h = arc_h.reshape((-1, labels, labels))
             covariance(
-                self.scores, blocks, each, self.offsets, node_h, h, h_each, nodes, out, each, expectation
+                self.scores, self._blocks, each, self.offsets, node_h, h, h_each, nodes, out, each, expectation
             )
         else:
             for s, (a, b) in enumerate(self._spans):
-                arc_h_at = _block_of(arc_h, a)
                 nodes[a:b], parts, expectation[s] = plain.covariance(
-                    self.scores[a:b], self._transition(a), node_h[a:b], arc_h_at
+                    self.scores[a:b], self._transition(a), node_h[a:b], _block_of(arc_h, a)
                 )
                 for t, part in enumerate(parts, a + 1):
                     out[t if self.positional else 0] += part
@@ -130,17 +129,17 @@ class Chain:
 
     def path_scores(self, paths: I32) -> F64:
         """S(y) of one path a sentence, F64[sentences]."""
-        at = np.arange(len(paths))
-        values = self.scores[at, paths].astype(np.float64)
-        inside = np.ones(len(paths), bool)
-        inside[self.offsets[:-1][np.diff(self.offsets) > 0]] = False
-        here = at[inside]
-        before, after = paths[here - 1], paths[here]
-        values[here] += (
-            self.transitions[here, before, after] if self.positional else self.transitions[before, after]
-        )
-        sums = np.add.reduceat(np.append(values, 0.0), self.offsets[:-1]) if len(self.offsets) > 1 else values[:0]
-        return np.where(np.diff(self.offsets) > 0, sums, 0.0)
+        totals = np.zeros(len(self.offsets) - 1)
+        if self._compiled:
+            from trellis.lattice.kernels.paths import path_scores
+
+            path_scores(self.scores, self._blocks, int(self.positional), self.offsets, paths, totals)
+        else:
+            for s, (a, b) in enumerate(self._spans):
+                transition, path = self._transition(a), paths[a:b]
+                totals[s] = self.scores[np.arange(a, b), path].sum()
+                totals[s] += sum(transition(t)[path[t - 1], path[t]] for t in range(1, b - a))
+        return totals
 
     @property
     def _compiled(self) -> bool:
@@ -159,42 +158,34 @@ class Chain:
     def _transition(self, first: int) -> plain.Transition:
         return _block_of(self.transitions, first)
 
-    def _scaled_marginals(self, arcs: F64 | None, log_z: F64) -> F64:
-        from trellis.lattice.kernels.scaled import scaled_marginals
-
+    def _scaled_marginals(self, arcs: bool, out: F64, log_z: F64) -> F64:
         tokens, labels = self.scores.shape
-        width = -(-labels // 4) * 4
-        nodes = np.full((tokens, width), -np.inf)
+        nodes = np.full((tokens, -(-labels // 4) * 4), -np.inf)
         nodes[:, :labels] = self.scores
-        redo = np.zeros(len(log_z), bool)
-        sums = np.zeros((labels, labels)) if arcs is None else arcs
-        order = by_length(self.offsets)
-        scaled_marginals(
-            nodes, self.transitions, self.offsets, order, arcs is not None, nodes, sums, log_z, redo
-        )
+        sums = out[0] if arcs else np.zeros((labels, labels))
+        redo = in_place_marginals(nodes, self.transitions, self.offsets, arcs, sums, log_z)
         trimmed = np.ascontiguousarray(nodes[:, :labels])
-        if redo.any():
-            out = np.zeros((1, 1, 1)) if arcs is None else arcs[None]
-            self._log_marginals(np.flatnonzero(redo), arcs is not None, trimmed, out, log_z)
+        if len(redo):
+            self._log_marginals(self.scores, redo, arcs, trimmed, out, log_z)
         return trimmed
 
-    def _log_marginals(self, which: I64, want_arcs: bool, nodes: F64, arcs: F64, log_z: F64) -> None:
+    def _log_marginals(self, scores: F64, which: I64, arcs: bool, nodes: F64, out: F64, log_z: F64) -> None:
         if self._compiled:
             from trellis.lattice.kernels.logdomain import log_marginals
 
             each = int(self.positional)
-            log_marginals(self.scores, self._blocks, each, self.offsets, which, want_arcs, nodes, arcs, log_z)
+            log_marginals(scores, self._blocks, each, self.offsets, which, arcs, nodes, out, log_z)
             return
         for s in which.tolist():
             a, b = self._spans[s]
-            scores, transition = self.scores[a:b], self._transition(a)
-            alpha, log_z[s] = plain.forward(scores, transition)
+            transition = self._transition(a)
+            alpha, log_z[s] = plain.forward(scores[a:b], transition)
             if log_z[s] == -np.inf:
                 continue
-            beta = plain.backward(scores, transition)
+            beta = plain.backward(scores[a:b], transition)
             nodes[a:b] = plain.nodes_of(alpha, beta)
-            for t in range(1, (b - a) * want_arcs):
-                arcs[a + t if len(arcs) > 1 else 0] += plain.arc_of(scores, transition, alpha, beta, t)
+            for t in range(1, (b - a) * arcs):
+                out[a + t if len(out) > 1 else 0] += plain.arc_of(scores[a:b], transition, alpha, beta, t)
 
     def _sample(self, uniform: F64) -> tuple[I32, F64]:
         paths = np.zeros(uniform.shape, np.int32)
@@ -238,9 +229,21 @@ class Chain:
         return bool(np.any(self.scores == -np.inf) or np.any(self.transitions == -np.inf))
 
 
-def by_length(offsets: I64) -> I64:
-    """Sentences ordered by length, so that neighbours in the order can be run in step."""
-    return np.argsort(np.diff(offsets), kind="stable")
+def in_place_marginals(
+    scores: F64, transitions: F64, offsets: I64, want_arcs: bool, arcs: F64, log_z: F64
+) -> I64:
+    """The quick way, for loops that own their memory: scores F64[tokens, width] become node marginals.
+
+    The width is the number of labels rounded up to a multiple of four, with -inf in the padding. Expected
+    transitions are added to `arcs: F64[labels, labels]`. Returns the sentences that have to be redone from their
+    scores by `log_marginals` (see `kernels.scaled`); their rows hold nothing of use.
+    """
+    from trellis.lattice.kernels.scaled import scaled_marginals
+
+    redo = np.zeros(len(log_z), bool)
+    order = np.argsort(np.diff(offsets), kind="stable")
+    scaled_marginals(scores, transitions, offsets, order, want_arcs, scores, arcs, log_z, redo)
+    return np.flatnonzero(redo)
 
 
 def _block_of(blocks: F64, first: int) -> plain.Transition:

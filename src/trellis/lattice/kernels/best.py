@@ -15,7 +15,7 @@ Array = Any
 def best_paths(
     scores: Array, transitions: Array, each: int, offsets: Array, paths: Array, totals: Array
 ) -> None:
-    """scores: F64[tokens, labels]; transitions: F64[1 or tokens, labels, labels] (`each` = 0 or 1).
+    """scores: F64[tokens, width >= labels]; transitions: F64[1 or tokens, labels, labels] (`each` = 0 or 1).
 
         delta_t[j] = s_t[j] + max_i (delta_(t-1)[i] + transitions[i, j])
 
@@ -23,7 +23,7 @@ def best_paths(
     so the loop over all pairs has no bookkeeping in it. Of equal paths the one with the lowest labels from the
     end wins. Written: paths I32[tokens], totals F64[sentences] (-inf when there is no path).
     """
-    labels = scores.shape[1]
+    labels = transitions.shape[1]
     longest = 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
@@ -33,7 +33,7 @@ def best_paths(
         totals[s] = 0.0
         if length == 0:
             continue
-        delta[0, :] = scores[first]
+        delta[0, :] = scores[first, :labels]
         for t in range(1, length):
             _step(delta[t - 1], transitions[(first + t) * each], scores[first + t], delta[t])
         label = 0
@@ -55,7 +55,7 @@ def best_paths(
 
 @kernel
 def _step(previous: Array, block: Array, row: Array, out: Array) -> None:
-    labels = len(row)
+    labels = len(out)
     for j in range(labels):
         out[j] = -np.inf
     tiles = labels - labels % 4

@@ -4,6 +4,7 @@ Slower than `scaled`, and used where that one may lose something and where trans
 alpha and beta are kept with maximum 0 at each position, so that differences of scores, not their size, decide what
 survives; every marginal is normalised at its own position and sums to 1 whatever the magnitude.
 
+Scores are F64[tokens, width] with at least as many columns as there are labels.
 Transitions are F64[1, labels, labels], or F64[tokens, labels, labels] whose block t leads into token t; `each` is
 0 or 1 accordingly, so that block `t * each` is the one for token t.
 """
@@ -22,7 +23,7 @@ Array = Any
 @kernel
 def forward(scores: Array, transitions: Array, each: int, a: int, b: int, alpha: Array) -> float:
     """alpha: F64[tokens, labels], rows a..b; returns log Z (-inf when there is no path)."""
-    labels = scores.shape[1]
+    labels = transitions.shape[1]
     total = 0.0
     for t in range(a, b):
         high = -np.inf
@@ -45,7 +46,7 @@ def forward(scores: Array, transitions: Array, each: int, a: int, b: int, alpha:
 @kernel
 def backward(scores: Array, transitions: Array, each: int, a: int, b: int, beta: Array) -> None:
     """beta: F64[tokens, labels], rows a..b."""
-    labels = scores.shape[1]
+    labels = transitions.shape[1]
     ahead = np.empty(labels)
     for t in range(b - 1, a - 1, -1):
         if t == b - 1:
@@ -73,17 +74,19 @@ def backward(scores: Array, transitions: Array, each: int, a: int, b: int, beta:
 
 @kernel
 def node_marginals(alpha: Array, beta: Array, t: int, out: Array) -> None:
-    """out[j] = P(y_t = j)."""
+    """out[j] = P(y_t = j), 0 in columns of padding."""
+    labels = alpha.shape[1]
     high = -np.inf
-    for j in range(len(out)):
+    for j in range(labels):
         out[j] = alpha[t, j] + beta[t, j]
         high = max(high, out[j])
     total = 0.0
-    for j in range(len(out)):
+    for j in range(labels):
         out[j] = np.exp(out[j] - high)
         total += out[j]
-    for j in range(len(out)):
+    for j in range(labels):
         out[j] /= total
+    out[labels:] = 0.0
 
 
 @kernel
@@ -91,7 +94,7 @@ def arc_marginals(
     scores: Array, transitions: Array, each: int, alpha: Array, beta: Array, t: int, out: Array
 ) -> None:
     """out[i, j] = P(y_(t-1) = i, y_t = j)."""
-    labels = scores.shape[1]
+    labels = transitions.shape[1]
     block = transitions[t * each]
     high = -np.inf
     for i in range(labels):
@@ -122,7 +125,7 @@ def log_marginals(
 ) -> None:
     """Answers for the sentences `which`. arcs: F64[labels, labels], added to, or F64[tokens, labels, labels]
     (as F64[blocks, labels, labels] in both cases); nodes may be the scores themselves."""
-    labels = scores.shape[1]
+    labels = transitions.shape[1]
     pair = np.empty((labels, labels))
     for s in which:
         a, b = offsets[s], offsets[s + 1]
@@ -165,7 +168,7 @@ def covariance(
 
     Returns the number of a sentence without a path, or -1.
     """
-    labels = scores.shape[1]
+    labels = transitions.shape[1]
     pair = np.empty((labels, labels))
     node = np.empty(labels)
     for s in range(len(offsets) - 1):
@@ -246,7 +249,7 @@ def sample_and_entropy(
     Both follow the chain rule: y_1 by its marginal, then P(y_t | y_(t-1)) which needs beta only;
     H(y) = H(y_1) + sum_t sum_i P(y_(t-1) = i) H(y_t | i). Returns a sentence without a path, or -1.
     """
-    labels = scores.shape[1]
+    labels = transitions.shape[1]
     node, given = np.empty(labels), np.empty((labels, labels))
     for s in range(len(offsets) - 1):
         first, last = offsets[s], offsets[s + 1]

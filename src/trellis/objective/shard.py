@@ -1,0 +1,123 @@
+"""One shard of the training data: loss(lattice(scoring(theta))) -> value and gradient.
+
+A shard knows only the weights its own tokens can touch. It takes them out of theta and gives their gradient back, so
+that neither memory nor the sum over shards pays for attributes that occur elsewhere. Within a shard the work goes
+block by block, small enough for scores and marginals to stay in the cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.lattice import WorkChain
+from trellis.losses import Loss
+from trellis.scoring.hybrid import HybridScoring
+from trellis.scoring.kernels import add_at, number_by_appearance, take
+from trellis.scoring.layout import I32, I64, WeightLayout
+
+F64 = NDArray[np.float64]
+
+_BLOCK = 4096  # tokens: scores and marginals of a block stay in the cache
+_SHARD = 25_000  # tokens below which cutting costs more than it gains
+_MOST = 16  # shards: enough threads for one machine; a fixed number, so that results do not depend on threads
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Training data: packed attributes, gold labels I32[tokens], offsets I64[sentences + 1]."""
+
+    indptr: I64
+    ids: I32
+    values: F64 | None
+    gold: I32
+    offsets: I64
+
+    def part(self, first: int, last: int) -> Examples:
+        """Sentences first..last."""
+        a, b = int(self.offsets[first]), int(self.offsets[last])
+        p, q = int(self.indptr[a]), int(self.indptr[b])
+        return Examples(
+            self.indptr[a : b + 1] - p,
+            self.ids[p:q],
+            None if self.values is None else self.values[p:q],
+            self.gold[a:b],
+            self.offsets[first : last + 1] - a,
+        )
+
+
+class Shard:
+    """`index`: which weights of theta this shard reads and answers for, I32[local]."""
+
+    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
+        self.loss = loss
+        self.gold, self.offsets = examples.gold, examples.offsets
+        ids, attributes = number_by_appearance(examples.ids, layout.attributes)
+        local, self.index = layout.restricted(attributes)
+        self.scoring = HybridScoring(local)
+        self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
+        self.blocks = list(_cuts(self.offsets, _BLOCK))
+        longest = max((int(self.offsets[b] - self.offsets[a]) for a, b in self.blocks), default=0)
+        self._scores = np.empty((longest, self.scoring.width))
+        self._rows = np.zeros((self.scoring.rows, self.scoring.width))
+        self._row_gradient = np.zeros_like(self._rows)
+
+    def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
+        """theta: all weights. Returns the shard's loss and its gradient in the weights `index`, F64[local]."""
+        scoring, layout = self.scoring, self.scoring.layout
+        weights = np.empty(len(self.index))
+        take(theta, self.index, weights)
+        transitions = layout.transition_matrix(weights[layout.pairs :])
+        rows = scoring.rows_of(weights, self._rows)
+        gradient = np.zeros(len(weights))
+        self._row_gradient.fill(0.0)
+        value, arcs = 0.0, np.zeros_like(transitions)
+        for first, last in self.blocks:
+            a, b = int(self.offsets[first]), int(self.offsets[last])
+            scores = self._scores[: b - a]
+            scoring.scores(rows, weights, self.occurrences, a, b, scores)
+            chain = WorkChain(
+                scores,
+                transitions,
+                self.offsets[first : last + 1] - a,
+                lambda a=a, b=b: self._scores_again(rows, weights, a, b),
+            )
+            values, d_scores, d_arcs = self.loss(chain, self.gold[a:b])
+            value += float(values.sum())
+            arcs += d_arcs
+            scoring.add_gradient(d_scores, self.occurrences, a, b, self._row_gradient, gradient)
+        scoring.collect(self._row_gradient, gradient)
+        gradient[layout.pairs :] = arcs[layout.source, layout.target]
+        return value, gradient
+
+    def add_to(self, total: F64, gradient: F64) -> None:
+        """Adds a gradient in this shard's weights to one in all weights."""
+        add_at(gradient, self.index, total)
+
+    def _scores_again(self, rows: F64, weights: F64, a: int, b: int) -> F64:
+        scores = np.empty((b - a, self.scoring.width))
+        self.scoring.scores(rows, weights, self.occurrences, a, b, scores)
+        return scores
+
+
+def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss) -> list[Shard]:
+    """Shards of about equal size; how many depends on the data alone."""
+    tokens = int(examples.offsets[-1])
+    count = max(1, min(_MOST, tokens // _SHARD))
+    goals = np.linspace(0, tokens, count + 1)[1:-1]
+    inner = np.searchsorted(examples.offsets, goals).tolist()
+    cuts = [0, *inner, len(examples.offsets) - 1]
+    return [Shard(layout, examples.part(a, b), loss) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+
+
+def _cuts(offsets: I64, tokens: int) -> list[tuple[int, int]]:
+    """Runs of whole sentences with about so many tokens."""
+    out, first = [], 0
+    while first < len(offsets) - 1:
+        last = int(np.searchsorted(offsets, offsets[first] + tokens, side="right")) - 1
+        last = max(last, first + 1)
+        out.append((first, last))
+        first = last
+    return out

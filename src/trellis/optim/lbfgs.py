@@ -1,0 +1,111 @@
+"""L-BFGS (Nocedal 1980; Liu & Nocedal 1989): a quasi-Newton step from the last m changes of theta and gradient."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.optim.line_search import Point, dot, wolfe_search
+
+F64 = NDArray[np.float64]
+
+
+class Objective(Protocol):
+    """What an optimiser sees."""
+
+    def value_and_gradient(self, theta: F64) -> tuple[float, F64]: ...
+
+
+@dataclass(frozen=True)
+class LBFGSState:
+    """Everything the next step depends on. `changes` are the last pairs (s, y) with s = theta' - theta and
+    y = gradient' - gradient; `values` the objective after each iteration."""
+
+    theta: F64
+    value: float
+    gradient: F64
+    changes: tuple[tuple[F64, F64], ...] = ()
+    iteration: int = 0
+    evaluations: int = 0
+    values: tuple[float, ...] = ()
+    converged: bool = False
+    stuck: bool = False
+
+    @property
+    def gradient_norm(self) -> float:
+        return float(np.sqrt(dot(self.gradient, self.gradient)))
+
+
+@dataclass(frozen=True)
+class LBFGS:
+    """Stops when the objective has fallen by less than `tol` of itself over the last `period` iterations, or when
+    the gradient's norm is below `tol` of theta's."""
+
+    memory: int = 10
+    tol: float = 1e-5
+    period: int = field(default=10)
+
+    def start(self, objective: Objective, theta: F64) -> LBFGSState:
+        value, gradient = objective.value_and_gradient(theta)
+        state = LBFGSState(theta, value, gradient, evaluations=1, values=(value,))
+        return replace(state, converged=self._flat(state))
+
+    def step(self, objective: Objective, state: LBFGSState) -> LBFGSState:
+        """One iteration: direction, line search, new pair."""
+        trials = 0
+
+        def evaluate(theta: F64) -> tuple[float, F64]:
+            nonlocal trials
+            trials += 1
+            return objective.value_and_gradient(theta)
+
+        direction = self._direction(state)
+        first = 1.0 if state.changes else 1.0 / max(1.0, state.gradient_norm)
+        start = Point(0.0, state.value, dot(state.gradient, direction), state.theta, state.gradient)
+        found = wolfe_search(evaluate, start, direction, first) if start.slope < 0 else None
+        evaluations = state.evaluations + trials
+        if found is None:
+            if state.changes:  # the curvature may be stale: once more from the plain gradient
+                return self.step(objective, replace(state, changes=(), evaluations=evaluations))
+            return replace(state, evaluations=evaluations, stuck=True, converged=self._flat(state))
+        pair = (found.theta - state.theta, found.gradient - state.gradient)
+        changes = state.changes
+        if dot(*pair) > 1e-10 * dot(pair[1], pair[1]):
+            changes = (*changes, pair)[-self.memory :]
+        new = LBFGSState(
+            found.theta,
+            found.value,
+            found.gradient,
+            changes,
+            state.iteration + 1,
+            evaluations,
+            (*state.values, found.value)[-self.period - 1 :],
+        )
+        return replace(new, converged=self._flat(new) or self._slow(new))
+
+    def _direction(self, state: LBFGSState) -> F64:
+        """-H g by the two-loop recursion."""
+        q = -state.gradient
+        if not state.changes:
+            return q
+        coefficients = []
+        for s, y in reversed(state.changes):
+            a = dot(s, q) / dot(s, y)
+            q -= a * y
+            coefficients.append(a)
+        s, y = state.changes[-1]
+        q *= dot(s, y) / dot(y, y)
+        for (s, y), a in zip(state.changes, reversed(coefficients), strict=True):
+            q += (a - dot(y, q) / dot(s, y)) * s
+        return q
+
+    def _flat(self, state: LBFGSState) -> bool:
+        return state.gradient_norm <= self.tol * max(1.0, float(np.sqrt(dot(state.theta, state.theta))))
+
+    def _slow(self, state: LBFGSState) -> bool:
+        if len(state.values) <= self.period:
+            return False
+        return state.values[0] - state.value <= self.tol * abs(state.value)
