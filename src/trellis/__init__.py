@@ -1,0 +1,51 @@
+"""Trellis: sequence labelling, from rules or gold labels to fast, trustworthy taggers.
+
+Names are imported when they are first used, so that `import trellis` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trellis.corpus import Corpus, read_conll, write_conll
+    from trellis.errors import ConvergenceWarning, TrellisError
+    from trellis.metrics import evaluate
+    from trellis.models import CRF, load
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "CRF": "trellis.models",
+    "ConvergenceWarning": "trellis.errors",
+    "Corpus": "trellis.corpus",
+    "TrellisError": "trellis.errors",
+    "evaluate": "trellis.metrics",
+    "load": "trellis.models",
+    "read_conll": "trellis.corpus",
+    "write_conll": "trellis.corpus",
+}
+
+__all__ = [
+    "CRF",
+    "ConvergenceWarning",
+    "Corpus",
+    "TrellisError",
+    "evaluate",
+    "load",
+    "read_conll",
+    "write_conll",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'trellis' has no attribute '{name}'")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

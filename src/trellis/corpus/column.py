@@ -37,6 +37,16 @@ class Column:
         """One Python string per token (for output, not for computing)."""
         return list(map(self.strings.__getitem__, self.ids.tolist()))
 
+    def compact(self) -> Column:
+        """The column itself when every string occurs, else one whose table holds only those that do."""
+        if np.bincount(self.ids, minlength=len(self.strings)).all():
+            return self
+        present, first, inverse = np.unique(self.ids, return_index=True, return_inverse=True)
+        order = np.argsort(first)  # by first appearance, as a reader would have numbered them
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        return Column(rank[inverse], [self.strings[i] for i in present[order].tolist()])
+
     @classmethod
     def of(cls, values: Iterable[str]) -> Column:
         """Interns strings in order of first appearance."""

@@ -6,6 +6,7 @@ each column's fields are interned: to a number per token and a table of distinct
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from trellis.errors import DataError, FileAccessError, SettingError
 
 MAX_LINE = 1 << 20  # bytes; a longer line is a binary file or a mistake
 CHUNK = 1 << 22  # bytes read at a time when a file is streamed
+_NAME = re.compile(r"[\w.+-]+")
 _BOM = b"\xef\xbb\xbf"
 _SPACE = np.zeros(256, bool)
 _SPACE[[9, 10, 13, 32]] = True
@@ -75,7 +77,7 @@ def parse_conll(
         for c, name in enumerate(names)
         if name != "_"
     }
-    return Corpus(built, fields.offsets, path, fields.lines)
+    return Corpus(built, fields.offsets, path, fields.lines, tuple(names))
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -226,6 +228,9 @@ def _names(columns: Sequence[str] | None, fields: Fields, path: str | Path | Non
     kept = [name for name in names if name != "_"]
     if len(set(kept)) != len(kept) or not kept:
         raise SettingError(f"columns must have different names; given: {','.join(names)}")
+    for name in kept:
+        if not _NAME.fullmatch(name):
+            raise SettingError(f"'{name}' cannot name a column; use letters, digits, _ . + - and no spaces")
     if not len(fields.start):
         return names
     if spare:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +18,15 @@ class Corpus:
     """Sentence s is tokens `offsets[s]:offsets[s + 1]` (`I64[sentences + 1]`) of every column.
 
     `lines: I64[tokens]` are 1-based line numbers where the corpus came from a file, so that whatever is
-    wrong with a token can be reported as file:line.
+    wrong with a token can be reported as file:line. `file_columns` names all columns of that file by position,
+    also those left out (`_`).
     """
 
     columns: Mapping[str, Column]
     offsets: NDArray[np.int64]
     path: str | Path | None = None
     lines: NDArray[np.int64] | None = None
+    file_columns: tuple[str, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -63,7 +65,7 @@ class Corpus:
         a, b = int(cuts[0]), int(cuts[-1])
         columns = {name: Column(c.ids[a:b], c.strings) for name, c in self.columns.items()}
         lines = None if self.lines is None else self.lines[a:b]
-        return Corpus(columns, cuts - a, self.path, lines)
+        return replace(self, columns=columns, offsets=cuts - a, lines=lines)
 
     def batches(self, tokens: int) -> Iterator[Corpus]:
         """Consecutive slices of about `tokens` tokens, whole sentences each."""
@@ -74,11 +76,15 @@ class Corpus:
             yield self.slice(start, stop)
             start = stop
 
+    def compact(self) -> Corpus:
+        """The same corpus with string tables that hold only what occurs (a slice shares those of the whole)."""
+        return replace(self, columns={name: column.compact() for name, column in self.columns.items()})
+
     def with_column(self, name: str, column: Column) -> Corpus:
         """The same corpus with one column more (or replaced)."""
         if len(column) != self.tokens:
             raise DataError(f"column '{name}' has {len(column)} values for {self.tokens} tokens")
-        return Corpus({**self.columns, name: column}, self.offsets, self.path, self.lines)
+        return replace(self, columns={**self.columns, name: column})
 
     @classmethod
     def from_lists(cls, columns: Mapping[str, Sequence[Sequence[str]]]) -> Corpus:
@@ -112,4 +118,4 @@ def concatenate(parts: Sequence[Corpus]) -> Corpus:
         columns[name] = Column(np.concatenate([p[name].translated(index) for p in parts]), list(index))
     bases = np.cumsum([0] + [part.tokens for part in parts])
     offsets = np.concatenate([[0], *(p.offsets[1:] + b for p, b in zip(parts, bases, strict=False))])
-    return Corpus(columns, offsets.astype(np.int64))
+    return Corpus(columns, offsets.astype(np.int64), file_columns=parts[0].file_columns)

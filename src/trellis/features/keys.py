@@ -92,13 +92,16 @@ class KeyMaker:
         unknown |= seen.take(rank, mode="clip") != key
         return rank.astype(np.int64), len(seen) + 1
 
+    def largest(self, k: int) -> int:
+        """Every key of template k is below this."""
+        size = 1
+        for j, part in enumerate(self.templates[k].parts):
+            size = (len(self.ranks[k, j]) + 1 if (k, j) in self.ranks else size) * self.size(part.column)
+        return size
+
     def name(self, k: int, key: int) -> str:
         """The attribute's name in words, e.g. `U05:the/dog`."""
         template = self.templates[k]
-        sizes = [1]
-        for j, part in enumerate(template.parts):
-            radix = self.size(part.column)
-            sizes.append((len(self.ranks[k, j]) + 1 if (k, j) in self.ranks else sizes[-1]) * radix)
         digits: list[str] = []
         for j in range(len(template.parts) - 1, -1, -1):
             part = template.parts[j]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -86,10 +86,6 @@ class TemplateFeatures:
 
         bits = [max(4, int(2 * len(keys)).bit_length()) for keys in self.keys]
         return [(build_table(keys, b), b) for keys, b in zip(self.keys, bits, strict=True)]
-
-
-def vocabulary_of(corpus: Corpus, names: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    return {name: list(corpus[name].strings) for name in names}
 
 
 def _number(keys: NDArray[np.int64], base: int, out: NDArray[np.int32], k: int) -> NDArray[np.int64]:

@@ -1,0 +1,23 @@
+"""What a user names: features, scoring, lattice, loss and optimiser put together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trellis.errors import DamagedModelError
+from trellis.models.crf import CRF, compare, headline
+from trellis.store import read_model
+
+MODELS = {"CRF": CRF}
+
+
+def load(path: str | Path) -> CRF:
+    """Reads a model file of any kind."""
+    description, tensors = read_model(path)
+    kind = description.get("model")
+    if not isinstance(kind, str) or kind not in MODELS:
+        raise DamagedModelError(f"{path}: a model of the unknown kind {kind!r}; known: {', '.join(MODELS)}")
+    return MODELS[kind]._from_serialised(description, tensors, path=path)
+
+
+__all__ = ["CRF", "MODELS", "compare", "headline", "load"]

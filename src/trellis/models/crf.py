@@ -1,0 +1,278 @@
+"""Conditional random field: features + scoring + chain + loss + optimiser, put together under one name."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus import Column, Corpus
+from trellis.errors import ConvergenceWarning, DataError, NotFittedError, SettingError
+from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of, templates_for
+from trellis.metrics import Report, evaluate
+from trellis.models.base import Estimator
+from trellis.models.linear import LinearChain, Sentences
+from trellis.models.serial import description_of, model_from
+from trellis.scoring import observed_layout
+from trellis.store import from_bytes, read_model, to_bytes, write_model
+from trellis.training import Outcome, Progress, train
+
+F64 = NDArray[np.float64]
+Labels = Sequence[Sequence[str]]
+
+
+class CRF(Estimator):
+    """A linear-chain CRF of first order.
+
+    target: the column to predict (for a corpus; lists bring their labels as `y`).
+    features: a preset (`chunking`), a template file, or template lines.
+    l2: 1/sigma^2 of a Gaussian prior; the penalty is l2/2 * |theta|^2.
+    all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
+    threads: how many to use; None for all. Results do not depend on it.
+
+    After `fit`: `classes_`, `columns_` (of the training file, by position), `objective_` (regularised, summed over the corpus), `converged_`, `iterations_`,
+    `evaluations_`, `seconds_`.
+    """
+
+    def __init__(
+        self,
+        target: str | None = None,
+        features: str = "chunking",
+        loss: str = "log",
+        optimizer: str = "auto",
+        l2: float = 1.0,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        patience: int = 10,
+        all_pairs: bool = False,
+        all_transitions: bool = False,
+        threads: int | None = None,
+    ):
+        self.target = target
+        self.features = features
+        self.loss = loss
+        self.optimizer = optimizer
+        self.l2 = l2
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.all_pairs = all_pairs
+        self.all_transitions = all_transitions
+        self.threads = threads
+
+    def fit(
+        self,
+        X: Sentences,
+        y: Labels | None = None,
+        *,
+        dev: Sentences | None = None,
+        dev_y: Labels | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Trains on a corpus, or on sentences of attribute lists (or dicts) with their labels `y`.
+
+        With `dev`, training stops once the score there has not risen for `patience` iterations, and keeps the
+        weights of the best one. `progress` is called after each iteration.
+        """
+        from trellis.engine import ThreadedObjective, threads_available
+        from trellis.losses import find_loss
+        from trellis.objective import L2, Examples, cut_into_shards
+        from trellis.optim import find_optimizer
+
+        self._check_settings()
+        loss, optimizer = find_loss(self.loss), find_optimizer(self.optimizer, self.tol)
+        features, packed, labels, gold, offsets = self._learn(X, y)
+        layout = observed_layout(
+            packed.indptr, packed.ids, gold, offsets, features.attributes, len(labels),
+            self.all_pairs, self.all_transitions,
+        )  # fmt: skip
+        examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets)
+        shards = cut_into_shards(layout, examples, loss)
+        del packed, examples
+        theta = np.zeros(layout.size)
+        model = LinearChain(tuple(labels), features, layout, theta)
+        dev_score = None if dev is None else self._dev_scorer(model, dev, dev_y)
+        with ThreadedObjective(shards, layout.size, L2(self.l2), self.threads or threads_available()) as objective:
+            outcome = train(objective, optimizer, theta, self.max_iter, dev_score, self.patience, progress)
+        columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
+        self._adopt(LinearChain(tuple(labels), features, layout, outcome.theta), outcome, columns)
+        if not (outcome.converged or outcome.stopped_early):
+            warnings.warn(
+                f"training stopped after {outcome.iterations} iterations before it converged; "
+                "raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: Sentences) -> list[list[str]]:
+        """The best labels: a list for each sentence."""
+        ids, offsets = self.predict_ids(X), _offsets(X)
+        names = list(map(self._model.labels.__getitem__, ids.tolist()))
+        return [names[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
+
+    def predict_ids(self, X: Sentences) -> NDArray[np.int32]:
+        """The best label of every token as a number into `classes_`, I32[tokens]: `predict` without strings."""
+        return self._model.best(X, self._threads)
+
+    def predict_column(self, X: Sentences) -> Column:
+        """The best label of every token as a column."""
+        return Column(self.predict_ids(X), self._model.labels)
+
+    def predict_marginals(self, X: Sentences) -> list[F64]:
+        """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
+        nodes, offsets = self._model.marginals(X, self._threads), _offsets(X)
+        return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
+
+    def evaluate(self, X: Sentences, y: Labels | None = None) -> Report:
+        """Accuracy, and precision, recall and F1 of segments where the labels encode such."""
+        gold, predicted = self._gold_of(X, y), self.predict_column(X)
+        return compare(gold, predicted, _offsets(X))
+
+    def score(self, X: Sentences, y: Labels | None = None) -> float:
+        """F1 of segments when the labels are a segment encoding, else accuracy."""
+        return headline(self.evaluate(X, y))
+
+    def save(self, path: str | Path) -> None:
+        """Writes one model file, atomically."""
+        write_model(path, *self._serialised())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Reads a model file; nothing in it is executed or trusted."""
+        return cls._from_serialised(*read_model(path), path=path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        fitted = to_bytes(*self._serialised()) if hasattr(self, "model_") else None
+        return {"params": self.get_params(), "file": fitted}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state["params"])
+        if state["file"] is not None:
+            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle")
+            self.__dict__.update({**loaded.__dict__, **state["params"]})
+
+    @property
+    def _model(self) -> LinearChain:
+        if not hasattr(self, "model_"):
+            raise NotFittedError("this CRF has not been trained; call fit or load first")
+        return self.model_
+
+    @property
+    def _threads(self) -> int:
+        from trellis.engine import threads_available
+
+        return self.threads or threads_available()
+
+    def _adopt(self, model: LinearChain, outcome: Outcome, columns: list[str]) -> None:
+        self.model_ = model
+        self.columns_ = columns
+        self.classes_ = list(model.labels)
+        self.objective_ = outcome.objective
+        self.converged_ = outcome.converged
+        self.iterations_ = outcome.iterations
+        self.evaluations_ = outcome.evaluations
+        self.seconds_ = outcome.seconds
+
+    def _check_settings(self) -> None:
+        if not (isinstance(self.l2, int | float) and math.isfinite(self.l2) and self.l2 >= 0):
+            raise SettingError(f"l2 is {self.l2!r}; expected a number >= 0")
+        if not (isinstance(self.tol, int | float) and 0 < self.tol < 1):
+            raise SettingError(f"tol is {self.tol!r}; expected a number between 0 and 1")
+        for name in ("max_iter", "patience"):
+            if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
+                raise SettingError(f"{name} is {getattr(self, name)!r}; expected a whole number >= 1")
+        if self.threads is not None and not (isinstance(self.threads, int) and self.threads >= 1):
+            raise SettingError(f"threads is {self.threads!r}; expected a whole number >= 1, or None for all")
+
+    def _learn(
+        self, X: Sentences, y: Labels | None
+    ) -> tuple[TemplateFeatures | GivenFeatures, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
+        """Features, the data packed in them, label names, gold labels and offsets."""
+        gold = self._gold_of(X, y)
+        if not len(gold):
+            raise DataError("there is no token to learn from", X.path if isinstance(X, Corpus) else None)
+        if isinstance(X, Corpus):
+            corpus = X.compact()
+            gold = corpus[str(self.target)]
+            columns = list(corpus.columns)
+            templates = templates_for(self.features, columns, str(self.target))
+            features, packed = TemplateFeatures.learn(corpus, templates)
+            return features, packed, list(gold.strings), gold.ids, corpus.offsets
+        given, packed = GivenFeatures.learn(X)  # type: ignore[arg-type]
+        return given, packed, list(gold.strings), gold.ids, offsets_of(X)
+
+    def _gold_of(self, X: Sentences, y: Labels | None) -> Column:
+        if isinstance(X, Corpus):
+            if y is not None:
+                return Column.of(label for sentence in y for label in sentence)
+            if self.target is None:
+                raise SettingError(f"no target; the columns are: {', '.join(X.columns)}")
+            if self.target not in X.columns:
+                raise SettingError(f"unknown target '{self.target}'; the columns are: {', '.join(X.columns)}")
+            return X[self.target]
+        if y is None:
+            raise SettingError("labels `y` are needed when sentences are given as lists")
+        lengths, expected = [len(labels) for labels in y], [len(sentence) for sentence in X]
+        if lengths != expected:
+            s = next((i for i, pair in enumerate(zip(lengths, expected, strict=False)) if pair[0] != pair[1]), -1)
+            where = f"sentence {s + 1} has {expected[s]} tokens and {lengths[s]} labels" if s >= 0 else (
+                f"{len(expected)} sentences and {len(lengths)} lists of labels"
+            )
+            raise DataError(f"X and y do not match: {where}")
+        return Column.of(str(label) for labels in y for label in labels)
+
+    def _dev_scorer(self, model: LinearChain, dev: Sentences, dev_y: Labels | None) -> Callable[[F64], float]:
+        gold, offsets = self._gold_of(dev, dev_y), _offsets(dev)
+        packed = model.features.transform(dev)  # type: ignore[arg-type]
+
+        def score(theta: F64) -> float:
+            predicted = model.with_weights(theta).best_of_packed(packed, offsets)
+            return headline(compare(gold, Column(predicted, model.labels), offsets))
+
+        return score
+
+    def _serialised(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        # not the number of threads: a model must not depend on it
+        params = {name: value for name, value in self.get_params().items() if name != "threads"}
+        training = {
+            "objective": float(self.objective_),
+            "converged": self.converged_,
+            "iterations": self.iterations_,
+            "evaluations": self.evaluations_,
+            "columns": self.columns_,
+        }
+        return description_of(type(self).__name__, params, training, self._model)
+
+    @classmethod
+    def _from_serialised(
+        cls, description: dict[str, Any], tensors: dict[str, NDArray[Any]], path: str | Path
+    ) -> Self:
+        params, training, model = model_from(description, tensors, cls._parameter_names(), path)
+        crf = cls(**params)
+        outcome = Outcome(
+            model.weights, training["objective"], training["iterations"], training["evaluations"],
+            training["converged"], False, 0.0, None,
+        )  # fmt: skip
+        crf._adopt(model, outcome, training["columns"])
+        return crf
+
+
+def compare(gold: Column, predicted: Column, offsets: NDArray[np.int64]) -> Report:
+    """Scores two columns of labels over one set of sentences."""
+    index = {name: i for i, name in enumerate(dict.fromkeys([*gold.strings, *predicted.strings]))}
+    return evaluate(gold.translated(index), predicted.translated(index), list(index), offsets)
+
+
+def headline(report: Report) -> float:
+    """The one number of a report: F1 where there are segments, else accuracy."""
+    return report.accuracy if report.f1 is None else report.f1
+
+
+def _offsets(X: Sentences) -> NDArray[np.int64]:
+    return X.offsets if isinstance(X, Corpus) else offsets_of(X)

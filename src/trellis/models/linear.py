@@ -1,0 +1,107 @@
+"""A trained linear chain: features, weights, labels. Immutable, so that many threads may use one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus import Corpus
+from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of
+from trellis.jit import worthwhile
+from trellis.lattice import Chain
+from trellis.scoring import WeightLayout, plain_scores
+
+if TYPE_CHECKING:
+    from trellis.scoring.hybrid import HybridScoring
+
+F64 = NDArray[np.float64]
+Sentences = Corpus | Sequence[Sequence[object]]
+Answer = TypeVar("Answer")
+
+_BATCH = 16_384  # tokens tagged at a time by one thread
+
+
+@dataclass(frozen=True)
+class LinearChain:
+    """`weights: F64[layout.size]` over the attributes of `features` and the labels by name."""
+
+    labels: tuple[str, ...]
+    features: TemplateFeatures | GivenFeatures
+    layout: WeightLayout
+    weights: F64
+
+    def best(self, data: Sentences, threads: int = 1) -> NDArray[np.int32]:
+        """The best label of every token, I32[tokens]."""
+        parts = self._batches(data, threads, lambda packed, offsets: self._chain(packed, offsets).best()[0])
+        return np.concatenate([np.zeros(0, np.int32), *parts])
+
+    def marginals(self, data: Sentences, threads: int = 1) -> F64:
+        """P(label) of every token, F64[tokens, labels]."""
+        parts = self._batches(data, threads, lambda packed, offsets: self._chain(packed, offsets).marginals().nodes)
+        return np.concatenate([np.zeros((0, len(self.labels))), *parts])
+
+    def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+        """`best` for features that are already packed."""
+        return self._chain(packed, offsets).best()[0]
+
+    def with_weights(self, weights: F64) -> LinearChain:
+        """The same model with other weights; what was prepared for scoring is shared."""
+        other = LinearChain(self.labels, self.features, self.layout, weights)
+        other.__dict__["_scoring"] = self._scoring
+        return other
+
+    def _chain(self, packed: Packed, offsets: NDArray[np.int64]) -> Chain:
+        transitions = self.layout.transition_matrix(self.weights[self.layout.pairs :])
+        tokens = int(offsets[-1])
+        if not worthwhile(tokens):
+            scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+            return Chain(scores, transitions, offsets)
+        scoring = self._scoring
+        at = scoring.bind(packed.indptr, packed.ids, packed.values)
+        scores = np.empty((tokens, scoring.width))
+        scoring.scores(self._rows, self.weights, at, 0, tokens, scores)
+        return Chain(np.ascontiguousarray(scores[:, : len(self.labels)]), transitions, offsets)
+
+    @cached_property
+    def _scoring(self) -> HybridScoring:
+        from trellis.scoring.hybrid import HybridScoring
+
+        return HybridScoring(self.layout)
+
+    @cached_property
+    def _rows(self) -> F64:
+        return self._scoring.rows_of(self.weights)
+
+    def _batches(
+        self, data: Sentences, threads: int, answer: Callable[[Packed, NDArray[np.int64]], Answer]
+    ) -> list[Answer]:
+        """Cuts the data into batches and answers them on threads, in order."""
+
+        def one(batch: Sentences) -> Answer:
+            if isinstance(batch, Corpus):
+                return answer(self.features.transform(batch), batch.offsets)  # type: ignore[arg-type]
+            return answer(self.features.transform(batch), offsets_of(batch))  # type: ignore[arg-type]
+
+        batches = list(_cut(data))
+        if threads <= 1 or len(batches) <= 1:
+            return [one(batch) for batch in batches]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(one, batches))
+
+
+def _cut(data: Sentences) -> Iterator[Sentences]:
+    if isinstance(data, Corpus):
+        yield from data.batches(_BATCH)
+        return
+    first, tokens = 0, 0
+    for s, sentence in enumerate(data):
+        tokens += len(sentence)
+        if tokens >= _BATCH or s == len(data) - 1:
+            yield data[first : s + 1]
+            first, tokens = s + 1, 0

@@ -1,0 +1,140 @@
+"""A trained chain as description and tensors, and back. Reading checks every index, range and number."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import DamagedModelError, TemplateError
+from trellis.features import GivenFeatures, TemplateFeatures
+from trellis.features.keys import KeyMaker
+from trellis.features.template import parse_templates
+from trellis.models.linear import LinearChain
+from trellis.scoring import WeightLayout
+from trellis.store import Tensors, get_strings, put_strings
+
+_SCALARS = (str, int, float, bool, type(None))
+
+
+def description_of(
+    kind: str, params: dict[str, Any], training: dict[str, Any], model: LinearChain
+) -> tuple[dict[str, Any], Tensors]:
+    """Everything needed to rebuild the pipeline."""
+    layout = model.layout
+    tensors: Tensors = {
+        "weights": model.weights,
+        "pair_counts": np.diff(layout.pair_start).astype(np.uint16),
+        "pair_labels": layout.pair_label.astype(np.uint16),
+        "transition_sources": layout.source.astype(np.uint16),
+        "transition_targets": layout.target.astype(np.uint16),
+    }
+    put_strings(tensors, "labels", model.labels)
+    features = _put_features(tensors, model.features)
+    return {"model": kind, "params": params, "training": training, "features": features}, tensors
+
+
+def model_from(
+    description: dict[str, Any], tensors: Tensors, known: list[str], path: str | Path
+) -> tuple[dict[str, Any], dict[str, Any], LinearChain]:
+    """Parameters, training record and model; one typed error for whatever does not fit."""
+    try:
+        params, training = dict(description["params"]), dict(description["training"])
+        if not set(params) <= set(known) or not all(isinstance(v, _SCALARS) for v in params.values()):
+            raise ValueError("parameters")
+        _check_training(training)
+        labels = get_strings(tensors, "labels")
+        features = _get_features(tensors, description["features"])
+        layout = _get_layout(tensors, len(labels), features.attributes)
+        weights = _tensor(tensors, "weights", np.float64)
+        if len(weights) != layout.size or not np.isfinite(weights).all():
+            raise ValueError("weights")
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, TemplateError) as error:
+        raise DamagedModelError(f"{path}: the model's parts do not fit together ({error})") from None
+    return params, training, LinearChain(tuple(labels), features, layout, weights)
+
+
+def _put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -> dict[str, Any]:
+    if isinstance(features, GivenFeatures):
+        put_strings(tensors, "attributes", features.strings)
+        return {"kind": "given"}
+    maker = features.maker
+    for name, strings in maker.vocabulary.items():
+        put_strings(tensors, f"vocabulary.{name}", strings)
+    tensors["keys"] = np.concatenate([np.zeros(0, np.int64), *features.keys])
+    tensors["key_counts"] = np.array([len(keys) for keys in features.keys], np.int64)
+    for (k, j), seen in maker.ranks.items():
+        tensors[f"ranks.{k}.{j}"] = seen
+    return {
+        "kind": "templates",
+        "templates": [template.text for template in maker.templates],
+        "columns": list(maker.vocabulary),
+        "ranks": [[k, j] for k, j in maker.ranks],
+    }
+
+
+def _get_features(tensors: Tensors, description: dict[str, Any]) -> TemplateFeatures | GivenFeatures:
+    if description["kind"] == "given":
+        return GivenFeatures(get_strings(tensors, "attributes"))
+    if description["kind"] != "templates":
+        raise ValueError("features of an unknown kind")
+    columns = [str(name) for name in description["columns"]]
+    templates = parse_templates("\n".join(description["templates"]), columns, target="")
+    if [t.text for t in templates] != description["templates"]:
+        raise ValueError("templates")
+    vocabulary = {name: get_strings(tensors, f"vocabulary.{name}") for name in columns}
+    ranks = {(int(k), int(j)): _tensor(tensors, f"ranks.{k}.{j}", np.int64) for k, j in description["ranks"]}
+    if not all(_ascending(seen) for seen in ranks.values()):
+        raise ValueError("ranks")
+    maker = KeyMaker(templates, vocabulary, ranks)
+    counts = _tensor(tensors, "key_counts", np.int64)
+    keys = _tensor(tensors, "keys", np.int64)
+    if len(counts) != len(templates) or np.any(counts < 0) or counts.sum() != len(keys):
+        raise ValueError("number of keys")
+    parts = np.split(keys, np.cumsum(counts)[:-1])
+    for k, part in enumerate(parts):
+        if not _ascending(part) or (len(part) and part[-1] >= maker.largest(k)):
+            raise ValueError("keys out of range")
+    return TemplateFeatures(maker, parts)
+
+
+def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
+    counts = _tensor(tensors, "pair_counts", np.uint16).astype(np.int64)
+    label = _tensor(tensors, "pair_labels", np.uint16).astype(np.int32)
+    source = _tensor(tensors, "transition_sources", np.uint16).astype(np.int32)
+    target = _tensor(tensors, "transition_targets", np.uint16).astype(np.int32)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    if len(counts) != attributes or start[-1] != len(label) or len(source) != len(target):
+        raise ValueError("sizes of the layout")
+    if any(len(part) and part.max() >= labels for part in (label, source, target)):
+        raise ValueError("labels out of range")
+    inside = np.ones(len(label), bool)
+    inside[start[:-1][counts > 0]] = False
+    if np.any(np.diff(label, prepend=0)[inside] <= 0) or not _ascending(source.astype(np.int64) * labels + target):
+        raise ValueError("weights not in order")
+    return WeightLayout(labels, start, label, source, target)
+
+
+def _check_training(training: dict[str, Any]) -> None:
+    objective = training["objective"]
+    counts = (training["iterations"], training["evaluations"])
+    if type(objective) is not float or not math.isfinite(objective) or type(training["converged"]) is not bool:
+        raise ValueError("training record")
+    if not all(type(n) is int and n >= 0 for n in counts) or len(training) != 5:
+        raise ValueError("training record")
+    if type(training["columns"]) is not list or not all(type(name) is str for name in training["columns"]):
+        raise ValueError("names of columns")
+
+
+def _tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
+    values = tensors[name]
+    if values.dtype != dtype or values.ndim != 1:
+        raise ValueError(f"tensor {name}")
+    return values
+
+
+def _ascending(values: NDArray[np.int64]) -> bool:
+    return not len(values) or (int(values[0]) >= 0 and bool(np.all(np.diff(values) > 0)))

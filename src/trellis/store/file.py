@@ -1,0 +1,143 @@
+"""The model file: one valid safetensors file that trusts nothing.
+
+    8 bytes   length of the header, little-endian
+    header    JSON in one canonical form: {"__metadata__": {"sha256": ..., "trellis": ...}, NAME: {"data_offsets": [a, b],
+              "dtype": ..., "shape": [...]}, ...}, filled with spaces to a multiple of eight bytes
+    data      the tensors without gaps, those of the largest items first
+
+`sha256` is the digest of the whole file with 64 zeros in its place. `trellis` is the model's description, itself JSON
+in canonical form, with the format's version. On reading, the header is rebuilt from what it says and must be the same
+bytes; so every changed byte is seen, and nothing is left for a reader to be lenient about. The files are written and
+read here rather than by the safetensors package, which does neither of the two; a test reads them with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import DamagedModelError, FileAccessError, NewerModelError
+from trellis.store.atomic import write_atomically
+
+FORMAT = 1
+_MOST_HEADER = 16 << 20
+_ZEROS = "0" * 64
+_DTYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U16": "<u2", "U8": "|u1"}
+_NAMES = {np.dtype(code): name for name, code in _DTYPES.items()}
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def to_bytes(description: dict[str, Any], tensors: Tensors) -> bytes:
+    """A model's description and tensors -> the bytes of its file."""
+    ordered = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
+    entries, parts, at = {}, [], 0
+    for name in ordered:
+        values = np.ascontiguousarray(tensors[name])
+        parts.append(values.astype(values.dtype.newbyteorder("<"), copy=False).tobytes())
+        entries[name] = {
+            "dtype": _NAMES[values.dtype],
+            "shape": list(values.shape),
+            "data_offsets": [at, at + len(parts[-1])],
+        }
+        at += len(parts[-1])
+    text = _canonical({"format": FORMAT, **description})
+    data = b"".join(parts)
+    blank = _header(text, _ZEROS, entries)
+    return _header(text, _digest(blank, data), entries) + data
+
+
+def from_bytes(raw: bytes, path: str | Path = "model") -> tuple[dict[str, Any], Tensors]:
+    """The bytes of a file -> description and tensors, or one typed error."""
+
+    def damaged(what: str) -> DamagedModelError:
+        return DamagedModelError(f"{path}: not a whole Trellis model: {what}; restore it or train it again")
+
+    if len(raw) < 8:
+        raise damaged("it is shorter than a header")
+    length = int.from_bytes(raw[:8], "little")
+    if length > min(_MOST_HEADER, len(raw) - 8):
+        raise damaged("its header is cut off or is none")
+    head, data = raw[: 8 + length], raw[8 + length :]
+    try:
+        entries = json.loads(head[8:].decode("ascii"))
+        metadata = entries.pop("__metadata__")
+        text, found = metadata["trellis"], metadata["sha256"]
+        description = json.loads(text)
+        version = description["format"]
+        if type(version) is not int or version < 1:
+            raise damaged("its format version is no number")
+        if version > FORMAT:
+            raise NewerModelError(
+                f"{path}: format version {version} is newer than this program knows ({FORMAT}); update trellis"
+            )
+        canonical = _header(text, found, entries) == head and _canonical(description) == text
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise damaged("its header cannot be read") from None
+    if not canonical or len(metadata) != 2:
+        raise damaged("its header is not in canonical form")
+    if _digest(_header(text, _ZEROS, entries), data) != found:
+        raise damaged("its checksum does not match its content")
+    try:
+        tensors = _tensors(entries, data)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise damaged("its tensors do not fit its data") from None
+    return description, tensors
+
+
+def write_model(path: str | Path, description: dict[str, Any], tensors: Tensors) -> None:
+    """Saves atomically: killed at any moment, the old or the new file is there, whole."""
+    write_atomically(path, to_bytes(description, tensors))
+
+
+def read_model(path: str | Path) -> tuple[dict[str, Any], Tensors]:
+    """Loads and checks a model file."""
+    target = Path(path)
+    try:
+        raw = target.read_bytes()
+    except IsADirectoryError:
+        raise FileAccessError(f"{path}: is a directory; a model file is needed") from None
+    except FileNotFoundError:
+        raise FileAccessError(f"{path}: no such model file") from None
+    except OSError as error:
+        raise FileAccessError(f"{path}: cannot be read: {error.strerror}") from None
+    return from_bytes(raw, path)
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def _header(text: str, digest: str, entries: dict[str, Any]) -> bytes:
+    body = _canonical({"__metadata__": {"sha256": digest, "trellis": text}, **entries}).encode("ascii")
+    body += b" " * (-len(body) % 8)
+    return len(body).to_bytes(8, "little") + body
+
+
+def _digest(head: bytes, data: bytes) -> str:
+    digest = hashlib.sha256(head)
+    digest.update(data)
+    return digest.hexdigest()
+
+
+def _tensors(entries: dict[str, Any], data: bytes) -> Tensors:
+    tensors: Tensors = {}
+    at = 0
+    for name, entry in sorted(entries.items(), key=lambda item: (item[1]["data_offsets"], item[0])):
+        first, last = entry["data_offsets"]
+        dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), entry["shape"]
+        if not all(type(n) is int and n >= 0 for n in (first, last, *shape)) or len(entry) != 3:
+            raise ValueError
+        if first != at or last - first != math.prod(shape) * dtype.itemsize or last > len(data):
+            raise ValueError
+        tensors[name] = np.frombuffer(data, dtype, math.prod(shape), first).reshape(shape)
+        at = last
+    if at != len(data):
+        raise ValueError
+    return tensors
