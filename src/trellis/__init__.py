@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trellis.corpus import Corpus, read_conll, write_conll
+    from trellis.corpus import Corpus, read_conll, sample_corpus, write_conll
     from trellis.errors import ConvergenceWarning, TrellisError
     from trellis.metrics import evaluate
     from trellis.models import CRF, load
@@ -24,6 +24,7 @@ _HOMES = {
     "evaluate": "trellis.metrics",
     "load": "trellis.models",
     "read_conll": "trellis.corpus",
+    "sample_corpus": "trellis.corpus",
     "write_conll": "trellis.corpus",
 }
 
@@ -35,6 +36,7 @@ __all__ = [
     "evaluate",
     "load",
     "read_conll",
+    "sample_corpus",
     "write_conll",
 ]
 

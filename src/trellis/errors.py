@@ -1,18 +1,18 @@
 """The one exception tree. A message says what was found, what was expected and what to do.
 
-    TrellisError
-    ├── SettingError (ValueError)      a parameter, option, column or target that does not fit
-    ├── DataError (ValueError)         bad input data; carries path and line where there is a file
-    │   └── TemplateError              a feature template that cannot be read
-    ├── NoLegalPathError (ValueError)  every path through a lattice is forbidden
-    ├── NotFittedError (ValueError, AttributeError)
-    ├── ModelFileError                 a model file that cannot be used
-    │   ├── DamagedModelError          truncated, changed or hand-made
-    │   └── NewerModelError            written by a later version of the format
-    ├── FileAccessError (OSError)      missing, a directory, no permission, no space
-    └── DownloadError                  a corpus could not be fetched
+TrellisError
+├── SettingError (ValueError)      a parameter, option, column or target that does not fit
+├── DataError (ValueError)         bad input data; carries path and line where there is a file
+│   └── TemplateError              a feature template that cannot be read
+├── NoLegalPathError (ValueError)  every path through a lattice is forbidden
+├── NotFittedError (ValueError, AttributeError)
+├── ModelFileError                 a model file that cannot be used
+│   ├── DamagedModelError          truncated, changed or hand-made
+│   └── NewerModelError            written by a later version of the format
+├── FileAccessError (OSError)      missing, a directory, no permission, no space
+└── DownloadError                  a corpus could not be fetched
 
-    ConvergenceWarning (UserWarning)   training stopped before its goal
+ConvergenceWarning (UserWarning)   training stopped before its goal
 """
 
 from __future__ import annotations

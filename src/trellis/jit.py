@@ -14,7 +14,10 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
+
+from trellis.errors import SettingError
+from trellis.files import cache_home
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -30,6 +33,14 @@ def worthwhile(tokens: int) -> bool:
     return tokens >= SMALL or "numba" in sys.modules
 
 
+def threads_available() -> int:
+    """The processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every platform
+        return os.cpu_count() or 1
+
+
 def kernel(function: Function) -> Function:
     """Compiles a function for many threads: no GIL, cached on disk, results that keep infinities."""
     return _compiled(function, _FASTMATH)
@@ -43,23 +54,15 @@ def ordered_kernel(function: Function) -> Function:
 def _compiled(function: Function, fastmath: set[str]) -> Function:
     import numba
 
+    config: Any = numba.config
     folder = _cache_folder()
-    before = numba.config.CACHE_DIR
+    before = config.CACHE_DIR
     # The locator of a function's cache is fixed when it is decorated; other people's kernels keep theirs.
-    numba.config.CACHE_DIR = folder or before
+    config.CACHE_DIR = folder or before
     try:
-        compiled = numba.njit(nogil=True, cache=folder is not None, fastmath=fastmath)(function)
+        return cast(Function, numba.njit(nogil=True, cache=folder is not None, fastmath=fastmath)(function))
     finally:
-        numba.config.CACHE_DIR = before
-    return compiled  # type: ignore[no-any-return]
-
-
-def cache_home() -> Path:
-    """`$TRELLIS_CACHE`, or `trellis` in the user's cache folder."""
-    chosen = os.environ.get("TRELLIS_CACHE")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trellis"
+        config.CACHE_DIR = before
 
 
 @cache
@@ -69,7 +72,7 @@ def _cache_folder() -> str | None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return str(folder)
-    except (OSError, RuntimeError):
+    except (OSError, SettingError):
         return None
 
 

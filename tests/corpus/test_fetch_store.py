@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from trellis import files
 from trellis.corpus import fetch_http, fetch_store
 from trellis.corpus.fetch import fetch
 from trellis.errors import FileAccessError, SettingError
@@ -28,11 +29,11 @@ def test_the_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("TRELLIS_CACHE", "")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert fetch_store.cache_folder() == tmp_path / ".cache" / "trellis"
+    assert files.cache_home() == tmp_path / ".cache" / "trellis"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert fetch_store.cache_folder() == tmp_path / "xdg" / "trellis"
+    assert files.cache_home() == tmp_path / "xdg" / "trellis"
     monkeypatch.setenv("TRELLIS_CACHE", str(tmp_path / "ours"))
-    assert fetch_store.cache_folder() == tmp_path / "ours"
+    assert files.cache_home() == tmp_path / "ours"
 
 
 def test_a_folder_in_the_way_of_a_file_is_said(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ each column's fields are interned: to a number per token and a table of distinct
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -22,8 +23,9 @@ from trellis.corpus.intern import intern
 from trellis.errors import DataError, FileAccessError, SettingError
 
 MAX_LINE = 1 << 20  # bytes; a longer line is a binary file or a mistake
+MAX_SENTENCE = 1 << 26  # bytes; a file without blank lines is no column file
 CHUNK = 1 << 22  # bytes read at a time when a file is streamed
-_NAME = re.compile(r"[\w.+-]+")
+_NAME = re.compile(r"[^\s,\[\]]+")  # what a template can name
 _BOM = b"\xef\xbb\xbf"
 _SPACE = np.zeros(256, bool)
 _SPACE[[9, 10, 13, 32]] = True
@@ -39,9 +41,7 @@ class Fields:
     offsets: NDArray[np.int64]
 
 
-def read_conll(
-    *paths: str | Path, columns: Sequence[str] | None = None, comments: bool = False
-) -> Corpus:
+def read_conll(*paths: str | Path, columns: Sequence[str] | None = None, comments: bool = False) -> Corpus:
     """Reads column files into one corpus.
 
     `columns` names the columns from left to right (`_` for one to leave out); without it they are called
@@ -58,18 +58,19 @@ def parse_conll(
     path: str | Path | None = None,
     comments: bool = False,
     first_line: int = 1,
-    spare: bool = False,
+    optional: str | None = None,
 ) -> Corpus:
     """Bytes of a column file -> corpus. `first_line` is the number of the first line in its file.
 
-    With `spare`, the file may have fewer columns than are named (the last names are dropped) or more (they
-    are called `c4, c5, ...` by position): what tagging needs, where the target column may be there or not.
+    With `optional`, the file may lack that column (when it has one column fewer than are named) or have more
+    than are named (they are called `c4, c5, ...` by position): what tagging needs, where the target column may
+    be there or not.
     """
     if path == "-":
         path = "<stdin>"
     _check_bytes(data, path, first_line)
     fields = _cut(data, path, comments, first_line)
-    names = _names(columns, fields, path, spare)
+    names = _names(columns, fields, path, optional)
     buffer = np.frombuffer(data, np.uint8)
     empty = Column(np.zeros(0, np.int32), [])
     built = {
@@ -99,27 +100,45 @@ def open_bytes(path: str | Path) -> BinaryIO:
         raise FileAccessError(f"{path}: cannot be read: {error.strerror}") from None
 
 
+@dataclass(frozen=True)
+class Piece:
+    """Whole sentences of a stream: their bytes, the number of their first line, and the corpus in them."""
+
+    data: bytes
+    first_line: int
+    corpus: Corpus
+
+
 def stream_conll(
-    file: BinaryIO, columns: Sequence[str] | None = None, path: str | Path | None = None
-) -> Iterator[tuple[bytes, Corpus]]:
-    """Cuts a file or pipe into corpora of whole sentences as the bytes arrive, with their raw bytes.
+    file: BinaryIO,
+    columns: Sequence[str] | None = None,
+    path: str | Path | None = None,
+    optional: str | None = None,
+) -> Iterator[Piece]:
+    """Cuts a file or pipe into pieces of whole sentences as the bytes arrive.
 
     Each read takes what is there: a terminal or a slow pipe is answered sentence by sentence, a file comes
-    in large pieces.
+    in large pieces. `optional` as in `parse_conll`.
     """
-    rest, line = b"", 1
+    waiting: list[bytes] = []  # an unfinished sentence
+    size, line = 0, 1
     while True:
-        piece = file.read(CHUNK)
-        rest += piece
-        cut = len(rest) if not piece else _last_sentence_end(rest)
-        if cut:
-            data, rest = rest[:cut], rest[cut:]
-            corpus = parse_conll(data, columns, path, first_line=line, spare=True)
+        new = file.read(CHUNK)
+        size += len(new)
+        waiting.append(new)
+        tail = b"".join(waiting[-3:])  # a blank line may lie across reads
+        cut = _last_sentence_end(tail)
+        if cut or not new:
+            data = b"".join(waiting)
+            cut = len(data) - len(tail) + cut if new else len(data)
+            data, rest = data[:cut], data[cut:]
+            if data:
+                yield Piece(data, line, parse_conll(data, columns, path, first_line=line, optional=optional))
             line += data.count(b"\n")
-            yield data, corpus
-        elif len(rest) > 64 * MAX_LINE:
-            raise DataError("no blank line for 64 MiB; sentences end with a blank line", path, line)
-        if not piece:
+            waiting, size = [rest], len(rest)
+        elif size > MAX_SENTENCE:
+            raise DataError(f"no blank line in {size:,} bytes; sentences end with a blank line", path, line)
+        if not new:
             return
 
 
@@ -127,7 +146,7 @@ def write_conll(corpus: Corpus) -> bytes:
     """The corpus as column-file bytes: spaces between columns, a blank line after each sentence."""
     rows = list(map(" ".join, zip(*(column.values() for column in corpus.columns.values()), strict=True)))
     cuts = corpus.offsets.tolist()
-    parts = ("\n".join(rows[a:b]) + "\n\n" for a, b in zip(cuts, cuts[1:], strict=False))
+    parts = ("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(cuts))
     return "".join(parts).encode("utf-8")
 
 
@@ -204,7 +223,7 @@ def _without_comment_gaps(
     """A gap made of comment lines alone does not end a sentence."""
     comment = buffer[np.minimum(begins, max(len(buffer) - 1, 0))] == ord("#")
     keep = [bool(np.any(~comment[full[k - 1] + 1 : full[k]])) for k in skipped.tolist()]
-    return skipped[np.array(keep, bool)]
+    return np.asarray(skipped[np.array(keep, bool)])
 
 
 def _check_line_lengths(
@@ -220,7 +239,7 @@ def _check_line_lengths(
         )
 
 
-def _names(columns: Sequence[str] | None, fields: Fields, path: str | Path | None, spare: bool) -> list[str]:
+def _names(columns: Sequence[str] | None, fields: Fields, path: str | Path | None, optional: str | None) -> list[str]:
     width = fields.start.shape[1]
     if columns is None:
         return [f"c{i}" for i in range(width)]
@@ -230,11 +249,13 @@ def _names(columns: Sequence[str] | None, fields: Fields, path: str | Path | Non
         raise SettingError(f"columns must have different names; given: {','.join(names)}")
     for name in kept:
         if not _NAME.fullmatch(name):
-            raise SettingError(f"'{name}' cannot name a column; use letters, digits, _ . + - and no spaces")
+            raise SettingError(f"'{name}' cannot name a column; spaces, commas and square brackets are not possible")
     if not len(fields.start):
         return names
-    if spare:
-        return (names + [f"c{i}" for i in range(len(names), width)])[:width]
+    if optional is not None and width > len(names):
+        return names + [f"c{i}" for i in range(len(names), width)]
+    if optional in names and width == len(names) - 1:
+        return [name for name in names if name != optional]
     if width != len(names):
         raise DataError(
             f"{width} columns found, but {len(names)} named ({','.join(names)}); name every column from left "
@@ -245,9 +266,7 @@ def _names(columns: Sequence[str] | None, fields: Fields, path: str | Path | Non
     return names
 
 
-def _column(
-    data: bytes, buffer: NDArray[np.uint8], start: NDArray[np.int64], end: NDArray[np.int64]
-) -> Column:
+def _column(data: bytes, buffer: NDArray[np.uint8], start: NDArray[np.int64], end: NDArray[np.int64]) -> Column:
     ids, first = intern(buffer, np.ascontiguousarray(start), np.ascontiguousarray(end))
     spans = zip(start[first].tolist(), end[first].tolist(), strict=True)
     return Column(ids, [data[a:b].decode("utf-8") for a, b in spans])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,7 +58,7 @@ class Corpus:
         """One column as lists of strings, a list per sentence."""
         values = self[name].values()
         cuts = self.offsets.tolist()
-        return [values[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
+        return [values[a:b] for a, b in itertools.pairwise(cuts)]
 
     def slice(self, start: int, stop: int) -> Corpus:
         """Sentences start..stop as a corpus of their own; the string tables are shared."""

@@ -47,9 +47,7 @@ def fetch(
     return target
 
 
-def _put_by_hand(
-    source: Source, missing: list[Split], target: Path
-) -> tuple[dict[str, bytes], dict[str, str]]:
+def _put_by_hand(source: Source, missing: list[Split], target: Path) -> tuple[dict[str, bytes], dict[str, str]]:
     """Files that lie in the folder in another form: canonical texts, and reasons to refuse, by split name."""
     texts: dict[str, bytes] = {}
     refused: dict[str, str] = {}

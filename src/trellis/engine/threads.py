@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.jit import threads_available
 from trellis.objective import L2, Shard
 
 F64 = NDArray[np.float64]
-
-
-def threads_available() -> int:
-    """The processors this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every platform
-        return os.cpu_count() or 1
 
 
 class ThreadedObjective:

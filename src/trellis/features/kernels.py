@@ -12,7 +12,7 @@ Array = Any
 
 
 @kernel
-def _spread(key: int, shift: int) -> int:
+def _spread(key: int, shift: int) -> Any:
     """Fibonacci hashing: the high bits of key * 2^64 / golden ratio."""
     return np.int64((np.uint64(key) * np.uint64(11400714819323198485)) >> np.uint64(shift))
 

@@ -71,9 +71,7 @@ def split(label: str) -> tuple[str, str]:
     return prefix, kind
 
 
-def detect(
-    labels: Sequence[str], ids: ArrayLike | None = None, offsets: ArrayLike | None = None
-) -> str | None:
+def detect(labels: Sequence[str], ids: ArrayLike | None = None, offsets: ArrayLike | None = None) -> str | None:
     """Name of the encoding of a label set, None when it is none (see the top of this file).
 
     ids: int [tokens] into labels, offsets: int64 [sentences + 1]. The label set alone cannot tell iob1 from

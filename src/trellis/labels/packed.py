@@ -30,9 +30,7 @@ def check_packed(
     if bounds.size == 0 or bounds[0] != 0:
         raise DataError("offsets do not start with 0: pass [0] for no sentence, else one more than sentences")
     if bounds[-1] != checked.size:
-        raise DataError(
-            f"{name} has {checked.size} tokens but offsets end at {bounds[-1]}: these must be equal"
-        )
+        raise DataError(f"{name} has {checked.size} tokens but offsets end at {bounds[-1]}: these must be equal")
     if np.any(bounds[1:] < bounds[:-1]):
         raise DataError("offsets go backwards: each must be at least the one before it")
     if checked.size and (checked.min() < 0 or checked.max() >= labels):
@@ -57,7 +55,5 @@ def _integers(values: ArrayLike, name: str) -> NDArray[np.integer[Any]]:
     if array.size == 0:  # an empty list arrives as float64
         return np.zeros(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise DataError(
-            f"{name} has shape {array.shape} and type {array.dtype}: expected one dimension of integers"
-        )
+        raise DataError(f"{name} has shape {array.shape} and type {array.dtype}: expected one dimension of integers")
     return array

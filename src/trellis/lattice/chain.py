@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,9 +107,7 @@ class Chain:
 
             each, h_each = int(self.positional), int(arc_h.ndim == 3)
             h = arc_h.reshape((-1, labels, labels))
-            covariance(
-                self.scores, self._blocks, each, self.offsets, node_h, h, h_each, nodes, out, each, expectation
-            )
+            covariance(self.scores, self._blocks, each, self.offsets, node_h, h, h_each, nodes, out, each, expectation)
         else:
             for s, (a, b) in enumerate(self._spans):
                 nodes[a:b], parts, expectation[s] = plain.covariance(
@@ -148,7 +147,7 @@ class Chain:
     @property
     def _spans(self) -> list[tuple[int, int]]:
         cuts = self.offsets.tolist()
-        return list(zip(cuts, cuts[1:], strict=False))
+        return list(itertools.pairwise(cuts))
 
     @property
     def _blocks(self) -> F64:
@@ -193,14 +192,10 @@ class Chain:
         if self._compiled:
             from trellis.lattice.kernels.logdomain import sample_and_entropy
 
-            sample_and_entropy(
-                self.scores, self._blocks, int(self.positional), self.offsets, uniform, paths, entropy
-            )
+            sample_and_entropy(self.scores, self._blocks, int(self.positional), self.offsets, uniform, paths, entropy)
         else:
             for s, (a, b) in enumerate(self._spans):
-                found = plain.sample_and_entropy(
-                    self.scores[a:b], self._transition(a), uniform[:, a:b], paths[:, a:b]
-                )
+                found = plain.sample_and_entropy(self.scores[a:b], self._transition(a), uniform[:, a:b], paths[:, a:b])
                 entropy[s] = 0.0 if found is None else found
         self._require_paths(None)
         return paths, entropy
@@ -212,12 +207,12 @@ class Chain:
         if totals is None and not self._may_lack_paths:
             return
         for s, (a, b) in enumerate(self._spans):
-            alive = np.ones(self.scores.shape[1], bool)
+            alive: NDArray[np.bool_] = np.ones(self.scores.shape[1], bool)
             for t in range(a, b):
                 if t > a:
                     block = self._transition(a)(t - a) > -np.inf
-                    alive = (alive[:, None] & block).any(axis=0)
-                alive = alive & (self.scores[t] > -np.inf)
+                    alive = np.asarray((alive[:, None] & block).any(axis=0))
+                alive = np.asarray(alive & (self.scores[t] > -np.inf))
                 if not alive.any():
                     raise NoLegalPathError(
                         f"sentence {s + 1} has no legal path: every label of token {t - a + 1} is forbidden, "
@@ -229,9 +224,7 @@ class Chain:
         return bool(np.any(self.scores == -np.inf) or np.any(self.transitions == -np.inf))
 
 
-def in_place_marginals(
-    scores: F64, transitions: F64, offsets: I64, want_arcs: bool, arcs: F64, log_z: F64
-) -> I64:
+def in_place_marginals(scores: F64, transitions: F64, offsets: I64, want_arcs: bool, arcs: F64, log_z: F64) -> I64:
     """The quick way, for loops that own their memory: scores F64[tokens, width] become node marginals.
 
     The width is the number of labels rounded up to a multiple of four, with -inf in the padding. Expected

@@ -62,9 +62,7 @@ def arc_of(scores: F64, transition: Transition, alpha: F64, beta: F64, t: int) -
     return softmax(pair.ravel(), axis=0).reshape(pair.shape)
 
 
-def covariance(
-    scores: F64, transition: Transition, node_h: F64, arc_h: Transition
-) -> tuple[F64, list[F64], float]:
+def covariance(scores: F64, transition: Transition, node_h: F64, arc_h: Transition) -> tuple[F64, list[F64], float]:
     """Cov[H, 1_node] F64[tokens, labels], Cov[H, 1_arc] for each t >= 1, and E[H] (MATH section 4)."""
     alpha, log_z = forward(scores, transition)
     if log_z == -np.inf:
@@ -80,8 +78,7 @@ def covariance(
     nodes = nodes_of(alpha, beta)
     mean = float((nodes[0] * (left[0] + right[0])).sum()) if len(scores) else 0.0
     arcs = [
-        arc_of(scores, transition, alpha, beta, t)
-        * (left[t - 1][:, None] + arc_h(t) + node_h[t] + right[t] - mean)
+        arc_of(scores, transition, alpha, beta, t) * (left[t - 1][:, None] + arc_h(t) + node_h[t] + right[t] - mean)
         for t in range(1, len(scores))
     ]
     return nodes * (left + right - mean), arcs, mean
@@ -92,9 +89,7 @@ def conditional(scores: F64, transition: Transition, beta: F64, t: int) -> F64:
     return softmax(transition(t) + (scores[t] + beta[t]), axis=1)
 
 
-def sample_and_entropy(
-    scores: F64, transition: Transition, uniform: F64, paths: NDArray[np.int32]
-) -> float | None:
+def sample_and_entropy(scores: F64, transition: Transition, uniform: F64, paths: NDArray[np.int32]) -> float | None:
     """Fills paths I32[count, tokens] from uniform numbers; returns H(y), or None where there is no path."""
     alpha, log_z = forward(scores, transition)
     if log_z == -np.inf:
@@ -117,7 +112,7 @@ def draw(p: F64, u: F64) -> NDArray[np.int64]:
     cumulative = p.cumsum(axis=1)
     last = p.shape[1] - 1 - (p[:, ::-1] > 0).argmax(axis=1)
     found = (u[:, None] < cumulative) & (p > 0)
-    return np.where(found.any(axis=1), found.argmax(axis=1), last)
+    return np.asarray(np.where(found.any(axis=1), found.argmax(axis=1), last))
 
 
 def entropy_of(p: F64) -> F64:

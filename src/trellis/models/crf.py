@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning, DataError, NotFittedError, SettingError
 from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of, templates_for
+from trellis.jit import threads_available
 from trellis.metrics import Report, evaluate
 from trellis.models.base import Estimator
 from trellis.models.linear import LinearChain, Sentences
@@ -35,8 +36,8 @@ class CRF(Estimator):
     all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
     threads: how many to use; None for all. Results do not depend on it.
 
-    After `fit`: `classes_`, `columns_` (of the training file, by position), `objective_` (regularised, summed over the corpus), `converged_`, `iterations_`,
-    `evaluations_`, `seconds_`.
+    After `fit`: `classes_`, `columns_` (of the training file, by position), `objective_` (regularised, summed over the
+    corpus), `converged_`, `iterations_`, `evaluations_`, `seconds_`, and with a dev set `stopped_early_`, `dev_score_`.
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class CRF(Estimator):
         With `dev`, training stops once the score there has not risen for `patience` iterations, and keeps the
         weights of the best one. `progress` is called after each iteration.
         """
-        from trellis.engine import ThreadedObjective, threads_available
+        from trellis.engine import ThreadedObjective
         from trellis.losses import find_loss
         from trellis.objective import L2, Examples, cut_into_shards
         from trellis.optim import find_optimizer
@@ -97,14 +98,13 @@ class CRF(Estimator):
         theta = np.zeros(layout.size)
         model = LinearChain(tuple(labels), features, layout, theta)
         dev_score = None if dev is None else self._dev_scorer(model, dev, dev_y)
-        with ThreadedObjective(shards, layout.size, L2(self.l2), self.threads or threads_available()) as objective:
+        with ThreadedObjective(shards, layout.size, L2(self.l2), self._threads) as objective:
             outcome = train(objective, optimizer, theta, self.max_iter, dev_score, self.patience, progress)
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(LinearChain(tuple(labels), features, layout, outcome.theta), outcome, columns)
         if not (outcome.converged or outcome.stopped_early):
             warnings.warn(
-                f"training stopped after {outcome.iterations} iterations before it converged; "
-                "raise max_iter or tol",
+                f"training stopped after {outcome.iterations} iterations before it converged; raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -165,8 +165,6 @@ class CRF(Estimator):
 
     @property
     def _threads(self) -> int:
-        from trellis.engine import threads_available
-
         return self.threads or threads_available()
 
     def _adopt(self, model: LinearChain, outcome: Outcome, columns: list[str]) -> None:
@@ -178,6 +176,8 @@ class CRF(Estimator):
         self.iterations_ = outcome.iterations
         self.evaluations_ = outcome.evaluations
         self.seconds_ = outcome.seconds
+        self.stopped_early_ = outcome.stopped_early
+        self.dev_score_ = outcome.dev_score
 
     def _check_settings(self) -> None:
         if not (isinstance(self.l2, int | float) and math.isfinite(self.l2) and self.l2 >= 0):
@@ -221,8 +221,10 @@ class CRF(Estimator):
         lengths, expected = [len(labels) for labels in y], [len(sentence) for sentence in X]
         if lengths != expected:
             s = next((i for i, pair in enumerate(zip(lengths, expected, strict=False)) if pair[0] != pair[1]), -1)
-            where = f"sentence {s + 1} has {expected[s]} tokens and {lengths[s]} labels" if s >= 0 else (
-                f"{len(expected)} sentences and {len(lengths)} lists of labels"
+            where = (
+                f"sentence {s + 1} has {expected[s]} tokens and {lengths[s]} labels"
+                if s >= 0
+                else (f"{len(expected)} sentences and {len(lengths)} lists of labels")
             )
             raise DataError(f"X and y do not match: {where}")
         return Column.of(str(label) for labels in y for label in labels)
@@ -250,9 +252,7 @@ class CRF(Estimator):
         return description_of(type(self).__name__, params, training, self._model)
 
     @classmethod
-    def _from_serialised(
-        cls, description: dict[str, Any], tensors: dict[str, NDArray[Any]], path: str | Path
-    ) -> Self:
+    def _from_serialised(cls, description: dict[str, Any], tensors: dict[str, NDArray[Any]], path: str | Path) -> Self:
         params, training, model = model_from(description, tensors, cls._parameter_names(), path)
         crf = cls(**params)
         outcome = Outcome(

@@ -7,7 +7,9 @@ block by block, small enough for scores and marginals to stay in the cache.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,12 +80,8 @@ class Shard:
             a, b = int(self.offsets[first]), int(self.offsets[last])
             scores = self._scores[: b - a]
             scoring.scores(rows, weights, self.occurrences, a, b, scores)
-            chain = WorkChain(
-                scores,
-                transitions,
-                self.offsets[first : last + 1] - a,
-                lambda a=a, b=b: self._scores_again(rows, weights, a, b),
-            )
+            again = partial(self._scores_again, rows, weights, a, b)
+            chain = WorkChain(scores, transitions, self.offsets[first : last + 1] - a, again)
             values, d_scores, d_arcs = self.loss(chain, self.gold[a:b])
             value += float(values.sum())
             arcs += d_arcs
@@ -109,7 +107,7 @@ def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss) -> lis
     goals = np.linspace(0, tokens, count + 1)[1:-1]
     inner = np.searchsorted(examples.offsets, goals).tolist()
     cuts = [0, *inner, len(examples.offsets) - 1]
-    return [Shard(layout, examples.part(a, b), loss) for a, b in zip(cuts, cuts[1:], strict=False) if b > a]
+    return [Shard(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]
 
 
 def _cuts(offsets: I64, tokens: int) -> list[tuple[int, int]]:

@@ -1,6 +1,6 @@
 """Which weights there are and in what order: the vector theta that optimisers see.
 
-    theta = [ weight of (attribute 0, its labels ascending), (attribute 1, ...), ..., transitions (i, j) ascending ]
+theta = [ weight of (attribute 0, its labels ascending), (attribute 1, ...), ..., transitions (i, j) ascending ]
 """
 
 from __future__ import annotations

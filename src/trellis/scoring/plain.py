@@ -23,4 +23,5 @@ def plain_scores(layout: WeightLayout, weights: F64, indptr: I64, ids: I32, valu
         contribution = contribution * np.repeat(values[known], counts)
     cells = np.repeat(token, counts) * layout.labels + layout.pair_label[pair]
     size = (len(indptr) - 1) * layout.labels
-    return np.bincount(cells, contribution, minlength=size).reshape(-1, layout.labels)
+    sums: F64 = np.bincount(cells, contribution, minlength=size).astype(np.float64, copy=False)
+    return sums.reshape(-1, layout.labels)

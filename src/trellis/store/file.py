@@ -1,8 +1,8 @@
 """The model file: one valid safetensors file that trusts nothing.
 
     8 bytes   length of the header, little-endian
-    header    JSON in one canonical form: {"__metadata__": {"sha256": ..., "trellis": ...}, NAME: {"data_offsets": [a, b],
-              "dtype": ..., "shape": [...]}, ...}, filled with spaces to a multiple of eight bytes
+    header    JSON in one canonical form, filled with spaces to a multiple of eight bytes: {"__metadata__":
+              {"sha256": ..., "trellis": ...}, NAME: {"data_offsets": [a, b], "dtype": ..., "shape": [...]}, ...}
     data      the tensors without gaps, those of the largest items first
 
 `sha256` is the digest of the whole file with 64 zeros in its place. `trellis` is the model's description, itself JSON
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DamagedModelError, FileAccessError, NewerModelError
-from trellis.store.atomic import write_atomically
+from trellis.files import write_atomically
 
 FORMAT = 1
 _MOST_HEADER = 16 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,7 +25,7 @@ def get_strings(tensors: Tensors, name: str) -> list[str]:
     if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(data) or np.any(np.diff(offsets) < 0):
         raise ValueError(f"the offsets of {name} are out of range")
     raw, cuts = data.tobytes(), offsets.tolist()
-    strings = [raw[a:b].decode("utf-8") for a, b in zip(cuts, cuts[1:], strict=False)]
+    strings = [raw[a:b].decode("utf-8") for a, b in itertools.pairwise(cuts)]
     if len(set(strings)) != len(strings):
         raise ValueError(f"{name} has a string twice")
     return strings

@@ -82,9 +82,7 @@ def train(
     )
 
 
-def _progress(
-    state: LBFGSState, optimizer: LBFGS, score: float | None, seconds: float, max_iter: int
-) -> Progress:
+def _progress(state: LBFGSState, optimizer: LBFGS, score: float | None, seconds: float, max_iter: int) -> Progress:
     """The fall of the objective per iteration shrinks about geometrically; how far it still is from the stopping
     rule, on a logarithmic scale, says how much is done."""
     done = state.iteration / max_iter

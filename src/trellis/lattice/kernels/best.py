@@ -12,9 +12,7 @@ Array = Any
 
 
 @kernel
-def best_paths(
-    scores: Array, transitions: Array, each: int, offsets: Array, paths: Array, totals: Array
-) -> None:
+def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, paths: Array, totals: Array) -> None:
     """scores: F64[tokens, width >= labels]; transitions: F64[1 or tokens, labels, labels] (`each` = 0 or 1).
 
         delta_t[j] = s_t[j] + max_i (delta_(t-1)[i] + transitions[i, j])

@@ -90,9 +90,7 @@ def node_marginals(alpha: Array, beta: Array, t: int, out: Array) -> None:
 
 
 @kernel
-def arc_marginals(
-    scores: Array, transitions: Array, each: int, alpha: Array, beta: Array, t: int, out: Array
-) -> None:
+def arc_marginals(scores: Array, transitions: Array, each: int, alpha: Array, beta: Array, t: int, out: Array) -> None:
     """out[i, j] = P(y_(t-1) = i, y_t = j)."""
     labels = transitions.shape[1]
     block = transitions[t * each]

@@ -1,0 +1,41 @@
+# `make demo` and `make test` do all the set-up themselves; they need Python >= 3.11 and nothing else.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint bench clean
+
+demo: $(VENV)/installed
+	@$(BIN)/trellis demo
+
+test: $(VENV)/installed-test lint
+	@$(BIN)/python -m pytest
+	@echo "The kernels once more, uncompiled:"
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features
+
+lint: $(VENV)/installed-test
+	@$(BIN)/ruff check src tests
+	@$(BIN)/ruff format --check src tests
+	@$(BIN)/mypy
+
+bench: $(VENV)/installed-test
+	@$(BIN)/trellis bench train --against crfsuite
+	@$(BIN)/trellis bench tag --against crfsuite
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Trellis needs Python 3.11 or newer; try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: $(BIN)/python pyproject.toml
+	@echo "Installing Trellis into $(VENV) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/installed
+	@$(PIP) --editable '.[test,dev,bench]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The command line: shells over the library."""

@@ -1,0 +1,57 @@
+"""The command `trellis`: parses, calls the library, prints. No algorithm lives here."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from trellis import __version__
+from trellis.cli.bench import bench
+from trellis.cli.data import data
+from trellis.cli.demo import demo
+from trellis.cli.evaluate import evaluate
+from trellis.cli.score import score
+from trellis.cli.tag import tag
+from trellis.cli.train import train
+from trellis.errors import TrellisError
+
+
+@click.group(epilog="Start with: trellis demo", context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="trellis %(version)s")
+def app() -> None:
+    """Sequence labelling: train a tagger on column files, tag text, evaluate."""
+
+
+for command in (demo, train, tag, evaluate, score, data, bench):
+    app.add_command(command)
+
+
+def main() -> None:
+    """Ends with one clear line and a code: 1 bad input, 2 wrong usage, 130 interrupted."""
+    try:
+        app(prog_name="trellis", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
+    except click.UsageError as error:
+        hint = f"; see '{error.ctx.command_path} --help'" if error.ctx else ""
+        sys.exit(_fail(error.format_message().rstrip(".") + hint, 2))
+    except TrellisError as error:
+        sys.exit(_fail(str(error), 1))
+    except (KeyboardInterrupt, click.Abort):
+        sys.exit(_fail("interrupted", 130))
+    except BrokenPipeError:
+        # the reader has gone (`| head`): end quietly, and keep the interpreter from flushing into the void
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"trellis: {message}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""`trellis eval`: a model against a file with gold labels."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from trellis.cli import options
+from trellis.cli.console import print_json
+
+
+@click.command("eval")
+@click.argument("model")
+@click.argument("file", metavar="DATA")
+@click.option("--columns", metavar="NAMES", help="Names of the file's columns, if other than the training file's.")
+@options.comments
+@options.threads
+@options.as_json
+def evaluate(model: str, file: str, columns: str | None, comments: bool, threads: int | None, json: bool) -> None:
+    """Evaluate a model on a file with gold labels.
+
+    \b
+    Example:
+      trellis eval chunk.trellis test.txt
+    """
+    from trellis.corpus import read_conll
+    from trellis.errors import DataError
+    from trellis.models import load
+
+    crf = load(model).set_params(threads=threads)
+    began = time.perf_counter()
+    corpus = read_conll(file, columns=options.names_of(columns) or crf.columns_, comments=comments)
+    if not corpus.tokens:
+        raise DataError("there is no token to evaluate on", file)
+    report = crf.evaluate(corpus)
+    speed = corpus.tokens / (time.perf_counter() - began)
+    print(report.as_text())
+    if json:
+        print_json({**report.as_json(), "tokens_per_second": speed})
