@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, contextmanager
 from unittest import mock
 
@@ -20,6 +21,11 @@ _CHOOSERS = ["trellis.corpus.intern", "trellis.features.templates", "trellis.lat
 _NOUNS = ["dog", "cat", "house", "idea", "Ann", "river", "câlin"]
 _VERBS = ["sees", "has", "likes", "finds"]
 _OTHERS = [("the", "DT"), ("a", "DT"), ("big", "JJ"), ("red", "JJ")]
+
+
+def pytest_configure(config):
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":  # hashes wrap around; only uncompiled NumPy remarks on it
+        config.addinivalue_line("filterwarnings", "ignore:overflow encountered in scalar:RuntimeWarning")
 
 
 @pytest.fixture(scope="session")

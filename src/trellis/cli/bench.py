@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
+import click
 
+from trellis.cli import options
 from trellis.cli.console import print_json
 from trellis.errors import SettingError
 
@@ -17,98 +19,111 @@ if TYPE_CHECKING:
     from trellis.studies.table import Row
     from trellis.studies.task import Task
 
-bench_app = typer.Typer(help="Compare speed and memory with another toolkit.", no_args_is_help=True)
+Command = TypeVar("Command", bound=Callable[..., Any])
 
-Train = Annotated[
-    Path | None, typer.Argument(metavar="[TRAIN]", help="A column file; CoNLL-2000's where it is on this machine.")
-]
-Against = Annotated[str, typer.Option(help="The peer: crfsuite (needs `pip install trellis[bench]`).")]
-Columns = Annotated[str, typer.Option(help="Names of the columns from left to right.")]
-Target = Annotated[str, typer.Option(help="The column to predict.")]
-Features = Annotated[str, typer.Option(help="A preset or a template file, for both systems.")]
-C2 = Annotated[float | None, typer.Option(help="CRFsuite's prior, c2 * |theta|^2; 1 if neither is given.")]
-L2 = Annotated[float | None, typer.Option(help="The prior in Trellis' terms: l2 = 2 * c2.")]
-Threads = Annotated[str, typer.Option(help="Numbers of threads for Trellis; CRFsuite has one.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object as the last line.")]
+# what both commands are told about the task; handed on to `_task` by name
+_TASK = (
+    click.option("--against", default="crfsuite", show_default=True, help="The peer; needs trellis[bench]."),
+    click.option("--columns", default="word,pos,chunk", show_default=True, help="Names from left to right."),
+    click.option("--target", default="chunk", show_default=True, help="The column to predict."),
+    click.option("--features", default="chunking", show_default=True, help="A preset or a template file."),
+    click.option("--c2", type=float, help="CRFsuite's prior, c2 * |theta|^2; 1 if none is given."),
+    click.option("--l2", type=float, help="The prior in Trellis' terms: l2 = 2 * c2."),
+)
+_threads = click.option(
+    "--threads", default="1,2", show_default=True, help="Numbers of threads for Trellis; CRFsuite has one."
+)
 
 
-@bench_app.command("train")
+def _task_options(command: Command) -> Command:
+    for option in reversed(_TASK):
+        command = option(command)
+    return command
+
+
+@click.group()
+def bench() -> None:
+    """Compare speed and memory with another toolkit, by turns and by one clock."""
+
+
+@bench.command("train")
+@click.argument("train", required=False)
+@_task_options
+@_threads
+@click.option("--repeat", default=3, show_default=True, help="Rounds; the systems take turns.")
+@click.option("--iterations", default=15, show_default=True, help="L-BFGS iterations timed in each round.")
+@click.option("--full", is_flag=True, help="Also train both to convergence.")
+@click.option("--optimizer", default="lbfgs", show_default=True, help="Trellis' optimiser with --full.")
+@options.as_json
 def train(
-    train: Train = None,
-    against: Against = "crfsuite",
-    columns: Columns = "word,pos,chunk",
-    target: Target = "chunk",
-    features: Features = "chunking",
-    c2: C2 = None,
-    l2: L2 = None,
-    threads: Threads = "1,2",
-    repeat: Annotated[int, typer.Option(help="Rounds; the systems take turns.")] = 3,
-    iterations: Annotated[int, typer.Option(help="L-BFGS iterations timed in each round.")] = 15,
-    full: Annotated[bool, typer.Option("--full", help="Also train both to convergence.")] = False,
-    optimizer: Annotated[str, typer.Option(help="Trellis' optimiser with --full.")] = "lbfgs",
-    json: Json = False,
+    train: str | None, threads: str, repeat: int, iterations: int, full: bool, optimizer: str, json: bool, **task: Any
 ) -> None:
-    """Time preparing data, one evaluation of objective and gradient, and memory, against CRFsuite.
+    """Time preparing data, one evaluation of objective and gradient, and memory.
 
-    Example: trellis bench train train.txt --columns word,pos,chunk --target chunk --repeat 5
+    Without TRAIN, CoNLL-2000 is used where it is on this machine.
+
+    \b
+    Example:
+      trellis bench train train.txt --columns word,pos,chunk --target chunk
     """
     from trellis.studies.bench_train import NOTE, bench_train
     from trellis.studies.table import train_rows
 
-    task = _task(train, against, columns, target, features, c2, l2)
+    given = _task(train, **task)
     with _progress() as say:
-        bench = bench_train(task, _numbers(threads), repeat, iterations, full, optimizer, say)
-    parameters = bench.parameters
+        result = bench_train(given, _numbers(threads), repeat, iterations, full, optimizer, say)
+    parameters = result.parameters
     _print(
-        f"training: {task.train}, {bench.sentences:,} sentences, {bench.tokens:,} tokens; "
-        f"{parameters['trellis']:,} weights (CRFsuite {parameters['crfsuite']:,}), l2={task.l2:g}",
-        train_rows(bench),
+        f"training: {given.train}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
+        f"{parameters['trellis']:,} weights (CRFsuite {parameters['crfsuite']:,}), l2={given.l2:g}",
+        train_rows(result),
         f"{NOTE} prepare: text file to features. setup: from there to the first evaluation.",
     )
     if json:
-        print_json(bench.as_json())
+        print_json(result.as_json())
 
 
-@bench_app.command("tag")
+@bench.command("tag")
+@click.argument("train", required=False)
+@click.argument("test", required=False)
+@_task_options
+@_threads
+@click.option("--repeat", default=7, show_default=True, help="Runs of each system, by turns.")
+@click.option("--iterations", default=20, show_default=True, help="L-BFGS iterations to train the models with.")
+@options.as_json
 def tag(
-    train: Train = None,
-    test: Annotated[Path | None, typer.Argument(metavar="[TEST]", help="The column file to tag.")] = None,
-    against: Against = "crfsuite",
-    columns: Columns = "word,pos,chunk",
-    target: Target = "chunk",
-    features: Features = "chunking",
-    c2: C2 = None,
-    l2: L2 = None,
-    threads: Threads = "1,2",
-    repeat: Annotated[int, typer.Option(help="Runs of each system, by turns.")] = 7,
-    iterations: Annotated[int, typer.Option(help="L-BFGS iterations to train the models with.")] = 20,
-    json: Json = False,
+    train: str | None, test: str | None, threads: str, repeat: int, iterations: int, json: bool, **task: Any
 ) -> None:
-    """Time tagging from text to labels, features included, against CRFsuite.
+    """Time tagging from text to labels, features included.
 
-    Example: trellis bench tag train.txt test.txt --columns word,pos,chunk --target chunk
+    Without files, CoNLL-2000 is used where it is on this machine.
+
+    \b
+    Example:
+      trellis bench tag train.txt test.txt --columns word,pos,chunk --target chunk
     """
     from trellis.studies.bench_tag import bench_tag
     from trellis.studies.table import tag_rows
     from trellis.studies.task import default_file
 
-    task = _task(train, against, columns, target, features, c2, l2)
     if train is not None and test is None:
         raise SettingError("a file to tag is missing: trellis bench tag TRAIN TEST")
+    given = _task(train, **task)
+    file = default_file("test.txt") if test is None else Path(test)
     with _progress() as say:
-        bench = bench_tag(task, test or default_file("test.txt"), _numbers(threads), repeat, iterations, say)
+        result = bench_tag(given, file, _numbers(threads), repeat, iterations, say)
     _print(
-        f"tagging: {bench.test}, {bench.sentences:,} sentences, {bench.tokens:,} tokens; "
-        f"both give {100 * bench.agreement:.2f}% of the tokens the same label",
-        tag_rows(bench),
+        f"tagging: {result.test}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
+        f"both give {100 * result.agreement:.2f}% of the tokens the same label",
+        tag_rows(result),
         "From the file to labels as strings, features included; the model is loaded before.",
     )
     if json:
-        print_json(bench.as_json())
+        print_json(result.as_json())
 
 
 def _task(
-    train: Path | None, against: str, columns: str, target: str, features: str, c2: float | None, l2: float | None
+    train: str | None, against: str, columns: str, target: str, features: str, c2: float | None, l2: float | None
 ) -> Task:
     from trellis.studies.task import Task, default_file
 
@@ -118,7 +133,8 @@ def _task(
         raise SettingError(f"l2={l2:g} and c2={c2:g} are different priors: l2 = 2 * c2; give one of them")
     if c2 is None:
         c2 = 1.0 if l2 is None else l2 / 2
-    return Task(train or default_file("train.txt"), tuple(columns.split(",")), target, features, c2)
+    file = default_file("train.txt") if train is None else Path(train)
+    return Task(file, tuple(columns.split(",")), target, features, c2)
 
 
 def _numbers(text: str) -> list[int]:
@@ -139,8 +155,6 @@ def _progress() -> Iterator[Callable[[str], None]]:
 
 
 def _print(title: str, rows: Sequence[Row], note: str) -> None:
-    from dataclasses import astuple
-
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -50,6 +50,7 @@ def train(
       trellis train train.txt --columns word,pos,chunk --target chunk --l2 2.0 --model chunk.trellis
     """
     from trellis.corpus import read_conll
+    from trellis.errors import DataError
     from trellis.files import check_writable
     from trellis.models import CRF
 
@@ -57,6 +58,8 @@ def train(
     check_writable(model)
     names = options.names_of(columns)
     corpus = read_conll(*files, columns=names, comments=comments)
+    if not corpus.tokens:
+        raise DataError("there is no token to learn from", files[0])
     crf = CRF(target or list(corpus.columns)[-1]).set_params(**settings)
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
     say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training '{crf.target}'")

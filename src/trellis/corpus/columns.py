@@ -62,9 +62,9 @@ def parse_conll(
 ) -> Corpus:
     """Bytes of a column file -> corpus. `first_line` is the number of the first line in its file.
 
-    With `optional`, the file may lack that column (when it has one column fewer than are named) or have more
-    than are named (they are called `c4, c5, ...` by position): what tagging needs, where the target column may
-    be there or not.
+    With `optional`, a file with one column fewer than are named is taken to lack that one; with still fewer, the
+    last ones; and columns beyond those named are called `c4, c5, ...` by position. Tagging needs that, where the
+    target column may be there or not.
     """
     if path == "-":
         path = "<stdin>"
@@ -252,10 +252,10 @@ def _names(columns: Sequence[str] | None, fields: Fields, path: str | Path | Non
             raise SettingError(f"'{name}' cannot name a column; spaces, commas and square brackets are not possible")
     if not len(fields.start):
         return names
-    if optional is not None and width > len(names):
-        return names + [f"c{i}" for i in range(len(names), width)]
     if optional in names and width == len(names) - 1:
         return [name for name in names if name != optional]
+    if optional is not None:
+        return (names + [f"c{i}" for i in range(len(names), width)])[:width]
     if width != len(names):
         raise DataError(
             f"{width} columns found, but {len(names)} named ({','.join(names)}); name every column from left "

@@ -76,10 +76,10 @@ def bench_tag(
         ours.fit(task, max(threads), iterations).save(own)
         target = task.columns.index(task.target)
         crfsuite.train(str(task.train), task.patterns(), target, task.c2, iterations, peer)
-        say("memory, in processes of their own")
-        memory = _memory(task, test, own, peer, max(threads))
         runs = _runs(task, test, own, peer, threads)
         labels = {n: run() for n, run in runs.items()}  # outside the clock: lookup tables are made at first use
+        say("memory, in processes of their own")
+        memory = _memory(task, test, own, peer, max(threads))
         seconds: dict[int, list[float]] = {n: [] for n in runs}
         for k in range(repeat):
             say(f"tagging, round {k + 1} of {repeat}")

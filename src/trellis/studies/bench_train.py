@@ -20,7 +20,7 @@ from trellis.studies.task import Task
 Say = Callable[[str], None]
 
 NOTE = (
-    "CRFsuite gives no single evaluation: its `evaluation` is an L-BFGS iteration with one line-search trial, "
+    "* CRFsuite gives no single evaluation: its `evaluation` is an L-BFGS iteration with one line-search trial, "
     "vector updates included; compare it with `iteration` too."
 )
 _BRIEF = 5  # iterations when only memory is measured

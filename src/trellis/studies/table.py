@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from trellis.studies.bench_tag import TagBench
-from trellis.studies.bench_train import TrainBench
+from trellis.studies.bench_train import TrainBench, Trained
 from trellis.studies.clock import Comparison
 from trellis.studies.memory import Memory
 
 Show = Callable[[float], str]
-HEADINGS = ("", "", "best", "median", "ratio", "of medians")
+HEADINGS = ("", "", "best", "median", "ratio", "(median)")
 
 
 @dataclass(frozen=True)
@@ -27,27 +27,37 @@ class Row:
 
 
 def train_rows(bench: TrainBench) -> list[Row]:
+    """Rows of `trellis bench train`."""
     rows = [
-        *_rows("evaluation", bench.evaluation, _milliseconds, peer="CRFsuite (an iteration)"),
-        *_rows("iteration", bench.iteration, _milliseconds),
-        *_rows("prepare", bench.prepare, _milliseconds),
-        *_rows("setup", bench.setup, _milliseconds),
+        *_rows("evaluation", bench.evaluation, _seconds, peer="CRFsuite *"),
+        *_rows("iteration", bench.iteration, _seconds),
+        *_rows("prepare", bench.prepare, _seconds),
+        *_rows("setup", bench.setup, _seconds),
         *_memory_rows(bench.memory),
     ]
-    if bench.full is not None:
-        ratio = bench.full["crfsuite"].seconds / bench.full["trellis"].seconds
-        for name, side in (("CRFsuite", bench.full["crfsuite"]), ("Trellis", bench.full["trellis"])):
-            what = f"{name}, objective {side.objective:,.2f} after {side.iterations} iterations"
-            first = name == "CRFsuite"
-            rows.append(Row("full" * first, what, f"{side.seconds:.1f} s", "", "" if first else _times(ratio)))
-    return rows
+    return rows if bench.full is None else [*rows, *_full_rows(bench.full["crfsuite"], bench.full["trellis"])]
 
 
 def tag_rows(bench: TagBench) -> list[Row]:
-    def speed(seconds: float) -> str:
-        return f"{bench.tokens / seconds:,.0f} tokens/s"
+    """Rows of `trellis bench tag`."""
 
-    return [*_rows("tag", bench.tag, speed), *_memory_rows(bench.memory)]
+    def speed(seconds: float) -> str:
+        return f"{bench.tokens / seconds:,.0f}"
+
+    return [*_rows("tokens/second", bench.tag, speed), *_memory_rows(bench.memory)]
+
+
+def _full_rows(peer: Trained, own: Trained) -> list[Row]:
+    return [
+        Row("objective", "CRFsuite", f"{peer.objective:,.2f}"),
+        Row("", "Trellis", f"{own.objective:,.2f}"),
+        Row("iterations", "CRFsuite", str(peer.iterations)),
+        Row("", "Trellis", str(own.iterations)),
+        Row("optimisation", "CRFsuite", _seconds(peer.optimisation)),
+        Row("", "Trellis", _seconds(own.optimisation), "", _times(peer.optimisation / own.optimisation)),
+        Row("file to model", "CRFsuite", _seconds(peer.seconds)),
+        Row("", "Trellis", _seconds(own.seconds), "", _times(peer.seconds / own.seconds)),
+    ]
 
 
 def _rows(quantity: str, both: Comparison, show: Show, peer: str = "CRFsuite") -> list[Row]:
@@ -65,13 +75,13 @@ def _memory_rows(memory: Memory) -> list[Row]:
         Row("", "Trellis", _megabytes(memory.trellis.peak_bytes), "", _times(memory.ratio["peak"])),
         Row("above import", "CRFsuite", _megabytes(memory.crfsuite_growth)),
         Row("", "Trellis", _megabytes(memory.trellis_growth), "", _times(memory.ratio["growth"])),
-        Row("process", "CRFsuite", f"{memory.crfsuite.seconds:.2f} s"),
-        Row("", "Trellis", f"{memory.trellis.seconds:.2f} s", "", _times(memory.ratio["seconds"])),
+        Row("process", "CRFsuite", _seconds(memory.crfsuite.seconds)),
+        Row("", "Trellis", _seconds(memory.trellis.seconds), "", _times(memory.ratio["seconds"])),
     ]
 
 
-def _milliseconds(seconds: float) -> str:
-    return f"{1e3 * seconds:,.1f} ms"
+def _seconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"
 
 
 def _megabytes(count: int | None) -> str:

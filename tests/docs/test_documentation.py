@@ -1,0 +1,84 @@
+"""README and docs run: Python blocks are executed, console blocks are typed in."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trellis.corpus import Corpus, sample_corpus, write_conll
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NOT_HERE = ("make ", "trellis bench", "trellis data get conll2000", "pip ")  # other tests run these
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+
+
+def blocks(page, language):
+    return [text for kind, text in BLOCK.findall(page.read_text(encoding="utf-8")) if kind == language]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with the files that the pages speak of, and `trellis` on the path."""
+    monkeypatch.chdir(tmp_path)
+    for name, part, columns in (
+        ("train.txt", "train", ["word", "pos", "chunk"]),
+        ("test.txt", "test", ["word", "pos", "chunk"]),
+        ("dev.txt", "test", ["word", "pos", "chunk"]),
+        ("new.txt", "test", ["word", "pos"]),
+    ):
+        corpus = sample_corpus(part)
+        (tmp_path / name).write_bytes(write_conll(Corpus({c: corpus[c] for c in columns}, corpus.offsets)))
+    (tmp_path / "broken.txt").write_text("Its PRP$ B-NP\nshares NNS I-NP\nfell VBD\n")
+    command = tmp_path / "bin" / "trellis"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m trellis "$@"\n')
+    command.chmod(command.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", f"{command.parent}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_python_blocks_run(page, folder):
+    namespace = {}
+    for text in blocks(page, "python"):
+        exec(compile(text, str(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_console_blocks_run_and_print_what_the_page_shows(page, folder):
+    for text in blocks(page, "console"):
+        for command, shown in commands(text):
+            if command.startswith(NOT_HERE):
+                continue
+            done = subprocess.run(command, shell=True, capture_output=True, text=True)
+            if shown.startswith("trellis: "):
+                assert done.returncode != 0
+                assert done.stderr == shown
+            else:
+                assert done.returncode == 0, f"{command}: {done.stderr}"
+                assert shown in ("", done.stdout)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_to_files_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+def commands(block):
+    """(command, what is shown below it) for every `$ ` line."""
+    out = []
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            out.append([line[2:].rstrip("\n"), ""])
+        elif out:
+            out[-1][1] += line
+    return out

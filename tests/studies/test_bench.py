@@ -1,0 +1,112 @@
+"""Both benchmarks end to end on a small corpus, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from trellis.cli.bench import bench
+from trellis.errors import FileAccessError, SettingError
+from trellis.studies.bench_tag import bench_tag
+from trellis.studies.bench_train import bench_train
+from trellis.studies.task import Task, default_file
+
+BOTH = {"crfsuite", "trellis", "ratio"}
+
+
+@pytest.fixture
+def peer():
+    pytest.importorskip("pycrfsuite", reason="python-crfsuite is not installed; pip install trellis[bench]")
+
+
+def run(*arguments):
+    """The JSON object that a command prints last, and what it prints before."""
+    result = CliRunner().invoke(bench, [str(a) for a in arguments], catch_exceptions=False)
+    *table, last = result.stdout.rstrip("\n").split("\n")
+    return json.loads(last), "\n".join(table)
+
+
+def numbers(tree):
+    if isinstance(tree, dict):
+        return [number for value in tree.values() for number in numbers(value)]
+    return [tree] if isinstance(tree, int | float) and not isinstance(tree, bool) else []
+
+
+@pytest.mark.usefixtures("peer")
+def test_train_compares_preparation_evaluation_memory_and_convergence(files):
+    found, table = run("train", files[0], "--repeat", 1, "--iterations", 4, "--full", "--json", "--threads", "1,2")
+    for name in ("evaluation", "iteration", "prepare", "setup", "memory", "objective"):
+        assert BOTH <= set(found[name]), name
+        assert min(numbers(found[name])) >= 0, name
+        assert name in table
+    for name in ("evaluation", "iteration"):
+        assert set(found[name]["trellis"]) == set(found[name]["ratio"]) == {"1", "2"}
+        assert min(numbers(found[name])) > 0
+    assert "vector updates" in found["evaluation"]["note"]
+    assert found["parameters"]["trellis"] == found["parameters"]["crfsuite"]
+    assert found["data"]["sentences"] == 60
+    own, theirs = found["objective"]["trellis"], found["objective"]["crfsuite"]
+    assert own["objective"] == pytest.approx(theirs["objective"], rel=1e-3)
+    assert own["converged"]
+    assert theirs["converged"]
+
+
+@pytest.mark.usefixtures("peer")
+def test_tag_compares_speed_and_memory_and_checks_the_labels(files):
+    found, table = run("tag", *files, "--repeat", 1, "--threads", "1", "--json")
+    assert set(found["tokens_per_second"]) == {"crfsuite", "trellis"}
+    assert set(found["tag"]["trellis"]) == {"1"}
+    assert min(numbers([found["tag"], found["tokens_per_second"]][0])) > 0
+    assert found["memory"]["trellis"]["peak_bytes"] > found["memory"]["trellis_imported"]["peak_bytes"] // 2
+    assert found["agreement"] > 0.9
+    assert "tokens/second" in table
+
+
+def test_a_missing_peer_is_explained(task, files, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pycrfsuite", None)
+    for call in (lambda: bench_train(task), lambda: bench_tag(task, files[1])):
+        with pytest.raises(SettingError, match=r"pip install trellis\[bench\]"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--against", "nobody"], "no peer 'nobody'"),
+        (["--l2", "1", "--c2", "1"], "different priors"),
+        (["--target", "ner"], "unknown target 'ner'"),
+        (["--threads", "two"], "threads are 'two'"),
+        (["--threads", "0"], "expected whole numbers >= 1"),
+        (["--repeat", "0"], "at least 1 and 2"),
+        (["--c2=-1"], "c2 is -1"),
+    ],
+)
+@pytest.mark.usefixtures("peer")
+def test_settings_that_do_not_fit_are_refused(files, arguments, message):
+    with pytest.raises(SettingError, match=message):
+        run("train", files[0], *arguments)
+
+
+def test_a_file_to_tag_is_needed_beside_a_file_to_train_on(files):
+    with pytest.raises(SettingError, match="TRAIN TEST"):
+        run("tag", files[0])
+    with pytest.raises(FileAccessError, match="no such file"):
+        Task(files[0].with_name("other.txt"))
+
+
+def test_default_data_is_found_or_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TRELLIS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRELLIS_DATA", str(tmp_path))
+    with pytest.raises(SettingError, match="trellis data get conll2000"):
+        default_file("train.txt")
+    (tmp_path / "conll2000").mkdir()
+    (tmp_path / "conll2000" / "train.txt").write_text("a b c\n")
+    assert default_file("train.txt") == tmp_path / "conll2000" / "train.txt"
+
+
+def test_both_priors_are_the_same_objective(files):
+    assert Task(files[0], c2=0.5).l2 == 1.0
