@@ -1,9 +1,10 @@
-"""Where files of our own are kept, and how a file is written: the old one or the new one is there, whole."""
+"""Files: opened with one clear error, written so that the old one or the new one is there, whole."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -25,6 +26,29 @@ def cache_home() -> Path:
         return Path.home() / ".cache" / "trellis"
     except RuntimeError:
         raise SettingError("there is no home folder for the cache; set TRELLIS_CACHE to a folder") from None
+
+
+def open_bytes(path: str | Path) -> BinaryIO:
+    """A file to read (`-`: standard input, unbuffered), or one clear error for whatever prevents it."""
+    if str(path) == "-":
+        return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+    try:
+        return open(path, "rb")
+    except IsADirectoryError:
+        raise FileAccessError(f"{path}: is a directory; a file is needed") from None
+    except FileNotFoundError:
+        raise FileAccessError(f"{path}: no such file") from None
+    except OSError as error:
+        raise FileAccessError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """All bytes of a file or of standard input."""
+    with open_bytes(path) as file:
+        try:
+            return file.read()
+        except OSError as error:
+            raise FileAccessError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 @contextmanager

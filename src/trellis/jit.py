@@ -21,16 +21,22 @@ from trellis.files import cache_home
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Importing Numba and reading compiled kernels takes about as long as tagging this many tokens without them.
-SMALL = 4000
+# Importing Numba and reading compiled kernels takes about as long as tagging twice as many tokens without them.
+SMALL = 20_000
 
 # Not the full set: it would assume that there are no infinities, and forbidden arcs are minus infinity.
 _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def worthwhile(tokens: int) -> bool:
-    """Whether work on so many tokens should use compiled kernels rather than plain NumPy."""
-    return tokens >= SMALL or "numba" in sys.modules
+    """Whether work on so many tokens should use compiled kernels rather than plain NumPy.
+
+    Once Numba has been imported it is always worthwhile; so a piece of something large is treated like the whole
+    when the whole has been asked about first.
+    """
+    if tokens >= SMALL:
+        import numba  # noqa: F401
+    return "numba" in sys.modules
 
 
 def threads_available() -> int:

@@ -31,27 +31,20 @@ def training_progress(label: str) -> Iterator[Report | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        TextColumn("iteration {task.fields[iteration]}  objective {task.fields[objective]}"),
-        TextColumn("|g| {task.fields[gradient]}{task.fields[dev]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(label, total=1.0, iteration=0, objective="-", gradient="-", dev="")
+    with Bar(
+        TextColumn("{task.description}"), BarColumn(bar_width=10), TextColumn("{task.fields[state]}"),
+        console=Console(stderr=True), transient=True,
+    ) as bar:  # fmt: skip
+        task = bar.add_task(label, total=1.0, state="")
 
         def report(now: Progress) -> None:
             dev = "" if now.dev_score is None else f"  dev {100 * now.dev_score:.2f}"
-            bar.update(
-                task, completed=now.fraction, iteration=now.iteration, dev=dev,
-                objective=f"{now.objective:,.2f}", gradient=f"{now.gradient_norm:.3g}",
-            )  # fmt: skip
+            left = now.seconds * (1.0 - now.fraction) / max(now.fraction, 0.01)
+            state = f"#{now.iteration}  {now.objective:,.2f}  |g| {now.gradient_norm:.2g}{dev}"
+            bar.update(task, completed=now.fraction, state=f"{state}  {now.seconds:.0f} s, {left:.0f} s left")
 
         yield report
 

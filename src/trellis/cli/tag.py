@@ -37,7 +37,9 @@ def tag(
     Example:
       trellis tag chunk.trellis test.txt > tagged.txt
     """
-    from trellis.corpus.columns import open_bytes, stream_conll
+    from trellis.corpus import stream_conll
+    from trellis.files import open_bytes
+    from trellis.jit import worthwhile
     from trellis.models import load
 
     began = time.perf_counter()
@@ -52,6 +54,7 @@ def tag(
             sink.flush()
             tokens += piece.corpus.tokens
             sentences += len(piece.corpus)
+            worthwhile(tokens)  # a long pipe comes in small pieces
     if json:
         seconds = time.perf_counter() - began
         speed = tokens / seconds

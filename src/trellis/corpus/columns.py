@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,8 @@ from numpy.typing import NDArray
 from trellis.corpus.column import Column
 from trellis.corpus.corpus import Corpus, concatenate
 from trellis.corpus.intern import intern
-from trellis.errors import DataError, FileAccessError, SettingError
+from trellis.errors import DataError, SettingError
+from trellis.files import read_bytes
 
 MAX_LINE = 1 << 20  # bytes; a longer line is a binary file or a mistake
 MAX_SENTENCE = 1 << 26  # bytes; a file without blank lines is no column file
@@ -79,25 +79,6 @@ def parse_conll(
         if name != "_"
     }
     return Corpus(built, fields.offsets, path, fields.lines, tuple(names))
-
-
-def read_bytes(path: str | Path) -> bytes:
-    """All bytes of a file (`-`: standard input), with one clear error for whatever prevents it."""
-    with open_bytes(path) as file:
-        return file.read()
-
-
-def open_bytes(path: str | Path) -> BinaryIO:
-    if str(path) == "-":
-        return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
-    try:
-        return open(path, "rb")
-    except IsADirectoryError:
-        raise FileAccessError(f"{path}: is a directory; a file is needed") from None
-    except FileNotFoundError:
-        raise FileAccessError(f"{path}: no such file") from None
-    except OSError as error:
-        raise FileAccessError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 @dataclass(frozen=True)

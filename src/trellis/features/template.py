@@ -34,8 +34,7 @@ class Template:
 
     def name(self, values: Sequence[str]) -> str:
         """The attribute's name when the parts have these values: `U05:the/dog`."""
-        replacements = iter(values)
-        return _MACRO.sub(lambda _: next(replacements), self.text)
+        return _fill(self.text, values)
 
 
 def parse_templates(
@@ -60,16 +59,17 @@ def parse_templates(
             continue
         parts = tuple(_part(row, name, columns, target, line, path, number) for row, name in macros)
         # columns by name, so that the model does not depend on where a file keeps them
-        names = iter(parts)
-        resolved = _MACRO.sub(lambda _: _macro(next(names)), line)  # noqa: B023
+        resolved = _fill(line, [f"%x[{part.row},{part.column}]" for part in parts])
         templates[resolved] = Template(resolved, parts)
     if not templates:
         raise TemplateError("no U line; a template file needs at least one, e.g. U01:%x[0,0]", path)
     return tuple(templates.values())
 
 
-def _macro(part: Part) -> str:
-    return f"%x[{part.row},{part.column}]"
+def _fill(text: str, values: Sequence[str]) -> str:
+    """Puts one value in the place of each `%x[row,column]`."""
+    replacements = iter(values)
+    return _MACRO.sub(lambda _: next(replacements), text)
 
 
 def _part(

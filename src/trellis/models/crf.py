@@ -26,6 +26,8 @@ from trellis.training import Outcome, Progress, train
 F64 = NDArray[np.float64]
 Labels = Sequence[Sequence[str]]
 
+MOST_LABELS = 1 << 15  # they are stored in 16 bits
+
 
 class CRF(Estimator):
     """A linear-chain CRF of first order.
@@ -88,6 +90,10 @@ class CRF(Estimator):
         self._check_settings()
         loss, optimizer = find_loss(self.loss), find_optimizer(self.optimizer, self.tol)
         features, packed, labels, gold, offsets = self._learn(X, y)
+        if len(labels) > MOST_LABELS:
+            raise DataError(
+                f"{len(labels):,} different labels; at most {MOST_LABELS:,} (is '{self.target}' the target?)"
+            )
         layout = observed_layout(
             packed.indptr, packed.ids, gold, offsets, features.attributes, len(labels),
             self.all_pairs, self.all_transitions,

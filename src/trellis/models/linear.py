@@ -88,6 +88,7 @@ class LinearChain:
                 return answer(self.features.transform(batch), batch.offsets)  # type: ignore[arg-type]
             return answer(self.features.transform(batch), offsets_of(batch))  # type: ignore[arg-type]
 
+        worthwhile(data.tokens if isinstance(data, Corpus) else sum(map(len, data)))  # not batch by batch
         batches = list(_cut(data))
         if threads <= 1 or len(batches) <= 1:
             return [one(batch) for batch in batches]

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DamagedModelError, FileAccessError, NewerModelError
-from trellis.files import write_atomically
+from trellis.errors import DamagedModelError, NewerModelError
+from trellis.files import read_bytes, write_atomically
 
 FORMAT = 1
 _MOST_HEADER = 16 << 20
@@ -98,16 +98,7 @@ def write_model(path: str | Path, description: dict[str, Any], tensors: Tensors)
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], Tensors]:
     """Loads and checks a model file."""
-    target = Path(path)
-    try:
-        raw = target.read_bytes()
-    except IsADirectoryError:
-        raise FileAccessError(f"{path}: is a directory; a model file is needed") from None
-    except FileNotFoundError:
-        raise FileAccessError(f"{path}: no such model file") from None
-    except OSError as error:
-        raise FileAccessError(f"{path}: cannot be read: {error.strerror}") from None
-    return from_bytes(raw, path)
+    return from_bytes(read_bytes(path), path)
 
 
 def _canonical(value: Any) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus, parse_conll, read_conll
-from trellis.corpus.columns import read_bytes
 from trellis.engine import ThreadedObjective
 from trellis.errors import ConvergenceWarning
 from trellis.features import Packed, TemplateFeatures, templates_for
@@ -95,8 +94,8 @@ def fit(task: Task, threads: int, iterations: int | None = None, optimizer: str 
 
 
 def tag(crf: CRF, path: str | Path, columns: Sequence[str]) -> list[list[str]]:
-    """Bytes of a file -> labels as strings."""
-    return crf.predict(parse_conll(read_bytes(path), columns, path))
+    """Text file -> labels as strings."""
+    return crf.predict(read_conll(path, columns=columns))
 
 
 def warm_up(columns: Sequence[str], target: str, features: str) -> None:
