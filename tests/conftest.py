@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from trellis.corpus import Corpus
+from trellis.models import CRF
 
 settings.register_profile("trellis", deadline=None, max_examples=60)
 settings.load_profile("trellis")
@@ -36,7 +37,7 @@ def computing():
     def choose(way):
         with ExitStack() as stack:
             for module in _CHOOSERS:
-                stack.enter_context(mock.patch(f"{module}.worthwhile", lambda tokens: way == "compiled"))
+                stack.enter_context(mock.patch(f"{module}.worthwhile", return_value=way == "compiled"))
             yield
 
     return choose
@@ -62,7 +63,7 @@ def _make_corpus(sentences, seed):
     rng = np.random.default_rng(seed)
     columns = {"word": [], "pos": [], "chunk": []}
     for _ in range(sentences):
-        rows = _phrase(rng) + [(rng.choice(_VERBS), "VB", "B-VP")] + _phrase(rng)
+        rows = [*_phrase(rng), (rng.choice(_VERBS), "VB", "B-VP"), *_phrase(rng)]
         rows += [(".", ".", "O")] * int(rng.random() < 0.7)
         for name, values in zip(columns, zip(*rows, strict=True), strict=True):
             columns[name].append([str(value) for value in values])
@@ -73,3 +74,12 @@ def _phrase(rng):
     rows = [_OTHERS[k] for k in rng.permutation(len(_OTHERS))[: rng.integers(0, 3)]]
     rows += [(rng.choice(_NOUNS), "NN")]
     return [(word, pos, "I-NP" if k else "B-NP") for k, (word, pos) in enumerate(rows)]
+
+
+@pytest.fixture(scope="session")
+def small_model():
+    """A trained CRF whose file is small enough to try every byte of it."""
+    words = [["a", "b", "c"], ["b", "é"], ["a"]]
+    tags = [["X", "Y", "Z"], ["Y", "X"], ["Z"]]
+    small = Corpus.from_lists({"word": words, "tag": tags})
+    return CRF(target="tag", features="U0:%x[0,word]\nU1:%x[-1,word]/%x[0,word]", l2=0.5).fit(small)

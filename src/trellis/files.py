@@ -38,6 +38,8 @@ def open_bytes(path: str | Path) -> BinaryIO:
         raise FileAccessError(f"{path}: is a directory; a file is needed") from None
     except FileNotFoundError:
         raise FileAccessError(f"{path}: no such file") from None
+    except ValueError:  # a NUL in the name
+        raise FileAccessError(f"{str(path)!r} cannot be the name of a file") from None
     except OSError as error:
         raise FileAccessError(f"{path}: cannot be read: {error.strerror or error}") from None
 

@@ -197,10 +197,13 @@ BAD = {
     "a folder that is not there": (["train", "good.txt", "--model", "no/m"], "folder no does not exist"),
     "a model that is a folder": (["train", "good.txt", "--model", "."], "is a directory"),
     "a place where nothing can be written": (["train", "good.txt", "--model", "/proc/m"], "cannot be written"),
-    "no such model": (["tag", "no.trellis", "good.txt"], "no.trellis: no such model file"),
+    "no such model": (["tag", "no.trellis", "good.txt"], "no.trellis: no such file"),
     "no model at all": (["tag", "good.txt", "good.txt"], "not a whole Trellis model"),
     "a damaged model": (["eval", "damaged.trellis", "good.txt"], "checksum"),
-    "input of another shape": (["tag", "MODEL", "one.txt"], "one.txt: column 'pos' is missing, which the model's features read"),
+    "input of another shape": (
+        ["tag", "MODEL", "one.txt"],
+        "one.txt: column 'pos' is missing, which the model's features read",
+    ),
     "latin-1": (["score", "latin.txt"], "latin.txt:2: byte 0xe9 is not valid UTF-8"),
     "one column to score": (["score", "one.txt"], "the last two must be gold and predicted"),
     "nothing to score": (["score", "empty.txt"], "no token"),
@@ -230,7 +233,9 @@ def test_bad_input_ends_with_one_clear_line(run, model, tmp_path, monkeypatch, c
     assert not (tmp_path / "m").exists()
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["train"], ["tag"], ["train", "x", "--l2", "many", "--model", "m"]])
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["train"], ["tag"], ["train", "x", "--l2", "many", "--model", "m"]]
+)
 def test_wrong_usage_is_exit_code_two_and_one_line(run, arguments):
     code, _, err = run(*arguments)
     assert code == 2
@@ -239,7 +244,8 @@ def test_wrong_usage_is_exit_code_two_and_one_line(run, arguments):
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "train", "tag", "eval", "score", "data check", "data list", "data get", "bench train", "bench tag"]
+    "command",
+    ["demo", "train", "tag", "eval", "score", "data check", "data list", "data get", "bench train", "bench tag"],
 )
 def test_help_shows_an_example(run, command):
     code, out, _ = run(*command.split(), "--help")

@@ -51,7 +51,9 @@ def test_all_of_these_are_the_same_two_sentences(text):
     assert corpus.offsets.tolist() == [0, 2, 3]
 
 
-@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\u3000", "\u2028", "\u0085", "\u200b", "\x0b", "\x0c", "\ufeff"])
+@pytest.mark.parametrize(
+    "space", ["\u00a0", "\u2003", "\u3000", "\u2028", "\u0085", "\u200b", "\x0b", "\x0c", "\ufeff"]
+)
 def test_only_space_tab_and_line_ends_separate(space):
     corpus = parse_conll(f"a{space}b X\n{space} Y\n".encode(), NAMES)
     assert as_lists(corpus) == {"word": [[f"a{space}b", space]], "tag": [["X", "Y"]]}
@@ -123,11 +125,11 @@ class TestBadBytes:
             (b"a A\n\nb B\ncaf\xe9 C\n", 4, "0xe9 is not valid UTF-8"),
             (b"a A\n\xc3\n", 2, "0xc3 is not valid UTF-8"),
             (b"a A\n\xed\xa0\x80 B\n", 2, "0xed is not valid UTF-8"),
-            (b"a A\nb B C\n", 2, "3 columns, but 2 on line 1"),
-            (b"\na A\n\nb\n", 4, "1 columns, but 2 on line 2"),
-            (b"a\nb B\nc C\n", 1, "1 columns found, but 2 named"),
-            (b"a\nb\n", 1, "1 columns found, but 2 named"),
-            (b"\n\na b c\n", 3, "3 columns found, but 2 named"),
+            (b"a A\nb B C\n", 2, "3 columns"),
+            (b"\na A\n\nb\n", 4, "1 columns"),
+            (b"a\nb B\nc C\n", 1, "1 columns"),
+            (b"a\nb\n", 1, "1 columns.* 2 "),
+            (b"\n\na b c\n", 3, "3 columns.* 2 "),
         ],
     )
     def test_is_refused_with_file_and_line(self, data, line, what):
@@ -137,7 +139,7 @@ class TestBadBytes:
 
     def test_the_first_line_may_have_another_number(self):
         with pytest.raises(DataError, match=r"^f:102: 1 columns, but 2 on line 101"):
-            parse_conll(b"a A\nb\n", NAMES, "f", first_line=101)
+            parse_conll(b"a A\nb\n", None, "f", first_line=101)
 
     def test_a_line_over_the_cap(self):
         data = b"a A\n" + b"x" * (columns.MAX_LINE + 1) + b"\n"
@@ -146,14 +148,14 @@ class TestBadBytes:
         assert parse_conll(data[4:-2], None).tokens == 1
 
     def test_standard_input_is_called_so(self):
-        with pytest.raises(DataError, match="^<stdin>:1: "):
+        with pytest.raises(DataError, match=r"^<stdin>:1: "):
             parse_conll(b"\0", NAMES, "-")
 
 
 class TestNames:
     @pytest.mark.parametrize("names", [["a", "a"], ["_", "_"], []])
     def test_have_to_be_different_and_at_least_one(self, names):
-        with pytest.raises(SettingError, match="different names"):
+        with pytest.raises(SettingError, match="names"):
             parse_conll(b"x y\n", names)
 
     @pytest.mark.parametrize("name", ["", "my word", "a,b", "a]", "%x"])
@@ -176,9 +178,12 @@ class TestNames:
         corpus = parse_conll(b"a x\n", ["word", "tag", "more"], optional="tag")
         assert as_lists(corpus) == {"word": [["a"]], "more": [["x"]]}
 
-    def test_only_the_optional_column_may_be_missing(self):
-        with pytest.raises(DataError, match="1 columns found, but 3 named"):
-            parse_conll(b"a\n", ["word", "pos", "tag"], optional="tag")
+    def test_with_still_fewer_columns_the_last_ones_are_taken_to_be_missing(self):
+        assert list(parse_conll(b"a\n", ["word", "pos", "tag"], optional="pos").columns) == ["word"]
+
+    def test_without_an_optional_one_every_column_is_needed(self):
+        with pytest.raises(DataError, match=r"1 columns.* 3 "):
+            parse_conll(b"a\n", ["word", "pos", "tag"])
 
 
 class TestFiles:
@@ -237,7 +242,9 @@ class TestWriting:
         st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\r \ufeff"), min_size=1, max_size=4
     )
 
-    @given(data=st.data(), names=st.lists(st.text("ab.+-", min_size=1, max_size=3), min_size=1, max_size=3, unique=True))
+    @given(
+        data=st.data(), names=st.lists(st.text("ab.+-", min_size=1, max_size=3), min_size=1, max_size=3, unique=True)
+    )
     def test_and_reading_again_gives_the_same_corpus(self, data, names):
         lengths = data.draw(st.lists(st.integers(1, 4), max_size=4))
         sentence = {n: st.lists(self.token, min_size=n, max_size=n) for n in lengths}
@@ -255,4 +262,6 @@ class TestWriting:
         with pytest.raises(DataError, match="sentence 1, token 2"):
             write_conll(corpus)
 
-
+    def test_does_not_mind_what_is_only_in_the_table_that_a_part_shares(self):
+        whole = Corpus.from_lists({"word": [["fine"], ["two words"]]})
+        assert write_conll(whole.slice(0, 1)) == b"fine\n\n"

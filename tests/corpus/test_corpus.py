@@ -34,7 +34,7 @@ def test_from_lists_of_no_sentence():
 
 
 def test_from_lists_refuses_columns_that_do_not_match():
-    with pytest.raises(DataError, match="'tag'.*other lengths"):
+    with pytest.raises(DataError, match=r"'tag'.*other lengths"):
         Corpus.from_lists({"word": [["a", "b"]], "tag": [["X"]]})
     with pytest.raises(SettingError, match="at least one column"):
         Corpus.from_lists({})

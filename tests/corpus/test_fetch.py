@@ -156,9 +156,7 @@ def test_the_next_place_is_tried_after_404_and_after_wrong_text(site: Site, add:
     assert site.asked == ["/gone", "/wrong", "/right"]
 
 
-def test_wrong_text_is_refused_with_both_digests_and_leaves_nothing(
-    site: Site, add: Add, tmp_path: Path
-) -> None:
+def test_wrong_text_is_refused_with_both_digests_and_leaves_nothing(site: Site, add: Add, tmp_path: Path) -> None:
     site.pages = {"/train": TRAIN, "/test": TRAIN}
     add(split("train", TRAIN, Place(f"{HOST}/train")), split("test", TEST, Place(f"{HOST}/test")))
     with pytest.raises(DownloadError) as caught:
@@ -248,9 +246,7 @@ def test_bad_answers_are_one_clear_line(
         (b"\xff\xfe", None, "the text is not utf-8"),
     ],
 )
-def test_bad_downloads_are_refused(
-    site: Site, add: Add, page: bytes, member: str | None, reason: str
-) -> None:
+def test_bad_downloads_are_refused(site: Site, add: Add, page: bytes, member: str | None, reason: str) -> None:
     site.pages = {"/train": page}
     add(split("train", TRAIN, Place(f"{HOST}/train", member)), download_limit=4096, unpacked_limit=8192)
     with pytest.raises(DownloadError, match=reason):
@@ -303,9 +299,7 @@ def test_no_server_at_all(site: Site, add: Add) -> None:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
     add(split("train", TRAIN, Place(f"{HOST}/train")))
-    with pytest.raises(
-        DownloadError, match=r"no connection: .*check the connection, or put train\.txt by hand"
-    ):
+    with pytest.raises(DownloadError, match=r"no connection: .*check the connection, or put train\.txt by hand"):
         fetch("tiny", mirror=f"http://127.0.0.1:{port}")
 
 
@@ -395,9 +389,7 @@ def test_two_processes_at_once_leave_a_whole_result(site: Site, tmp_path: Path) 
         f"sources.SOURCES['tiny'] = Source('tiny', '', ('w', 'p', 'n'), '', '', ({wanted!r},))\n"
         "print(fetch('tiny'))\n"
     )
-    running = [
-        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(2)
-    ]
+    running = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     folders = {process.communicate(timeout=60)[0].strip() for process in running}
     assert [process.returncode for process in running] == [0, 0]
     assert folders == {str(tmp_path / "cache" / "corpora" / "tiny")}

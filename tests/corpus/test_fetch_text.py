@@ -89,9 +89,7 @@ def test_encodings_are_tried_in_turn() -> None:
         (b"1\ta b\t_\tX\t_\t_\t0\troot\t_\t_\n", UD, "conllu", "line 1 has a column that is empty or has"),
     ],
 )
-def test_lines_that_do_not_fit_are_named(
-    raw: bytes, columns: tuple[str, ...], form: str, reason: str
-) -> None:
+def test_lines_that_do_not_fit_are_named(raw: bytes, columns: tuple[str, ...], form: str, reason: str) -> None:
     with pytest.raises(DownloadError, match=reason):
         normalise(raw, columns, form)  # type: ignore[arg-type]
 

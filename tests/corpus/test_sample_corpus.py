@@ -26,8 +26,7 @@ def part(request):
 
 def rows(corpus):
     return [
-        list(zip(*columns, strict=True))
-        for columns in zip(*(corpus.sentences(name) for name in COLUMNS), strict=True)
+        list(zip(*columns, strict=True)) for columns in zip(*(corpus.sentences(name) for name in COLUMNS), strict=True)
     ]
 
 
@@ -39,9 +38,7 @@ def test_it_is_large_enough():
 
 
 def test_no_sentence_is_there_twice():
-    sentences = [
-        tuple(words) for part in ("train", "test") for words in sample_corpus(part).sentences("word")
-    ]
+    sentences = [tuple(words) for part in ("train", "test") for words in sample_corpus(part).sentences("word")]
     assert len(set(sentences)) == len(sentences)
 
 

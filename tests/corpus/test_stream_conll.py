@@ -32,7 +32,7 @@ def cuts(draw, data):
     return [data[a:b] for a, b in zip([0, *places], [*places, len(data)], strict=True)]
 
 
-token = st.text("ab#é\u00a0\ufeff", min_size=1, max_size=3)
+token = st.text("ab#é\u00a0", min_size=1, max_size=3)  # U+FEFF: only as a mark, see the example below
 row = st.tuples(token, token).map(" ".join)
 sentence = st.lists(row, min_size=1, max_size=3)
 blank = st.sampled_from(["", "", "", " ", "\t "])
@@ -45,7 +45,9 @@ def documents(draw):
     lines = draw(st.lists(blank, max_size=2))
     for rows in draw(st.lists(sentence, max_size=5)):
         lines += rows + draw(st.lists(blank, min_size=1, max_size=3))
-    text = draw(st.sampled_from(["", "\ufeff"])) + end.join(lines) + draw(st.sampled_from(["", end]))
+    text = end.join(lines) + draw(st.sampled_from(["", end]))
+    if text.startswith("\ufeff") or draw(st.booleans()):  # the first one of a file is none of its text
+        text = "\ufeff" + text
     data = text.encode()
     return data, draw(cuts(data))
 

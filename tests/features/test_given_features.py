@@ -85,9 +85,9 @@ def test_any_real_number_is_a_value(value):
 def test_what_is_no_attribute_is_refused_with_its_place(token):
     features, _ = GivenFeatures.learn([[["a"]]])
     data = [[["x"]], [], [["x"], token]]
-    with pytest.raises(DataError, match="^sentence 3, token 2: "):
+    with pytest.raises(DataError, match=r"^sentence 3, token 2: "):
         GivenFeatures.learn(data)
-    with pytest.raises(DataError, match="^sentence 3, token 2: "):
+    with pytest.raises(DataError, match=r"^sentence 3, token 2: "):
         features.transform(data)
 
 

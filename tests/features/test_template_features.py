@@ -132,7 +132,7 @@ def test_a_slice_is_transformed_like_the_same_sentences_alone():
 
 def test_a_missing_column_is_named():
     features, _ = learnt({"w": [["a"]], "p": [["x"]]}, ["U0:%x[0,w]/%x[0,p]"])
-    with pytest.raises(DataError, match="column 'p' is missing.*the input has: w"):
+    with pytest.raises(DataError, match=r"column 'p' is missing.*the input has: w"):
         features.transform(Corpus.from_lists({"w": [["a"]]}))
 
 

@@ -72,8 +72,7 @@ ALPHABETS = {
     "bioes": "BIES",
 }
 TAGS = {
-    name: ["O", *(f"{p}-{t}" for p in prefixes for t in ("X", "Y", "X-Y"))]
-    for name, prefixes in ALPHABETS.items()
+    name: ["O", *(f"{p}-{t}" for p in prefixes for t in ("X", "Y", "X-Y"))] for name, prefixes in ALPHABETS.items()
 } | {"bare": ["O", "B", "I"]}
 
 

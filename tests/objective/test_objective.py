@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -51,7 +51,7 @@ def enumerated(problem, theta):
             for k in range(data.indptr[t], data.indptr[t + 1]):
                 for p in range(layout.pair_start[data.ids[k]], layout.pair_start[data.ids[k] + 1]):
                     out[p] += values[k] * (layout.pair_label[p] == j)
-        for pair in zip(path, path[1:], strict=False):
+        for pair in pairwise(path):
             if pair in at:
                 out[at[pair]] += 1.0
         return out

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -37,11 +39,7 @@ def test_weights_are_for_what_was_seen_in_order(data):
     indptr, ids, gold, offsets, attributes, labels = data
     layout = observed_layout(*data)
     seen = {(int(a), int(gold[t])) for t in range(len(gold)) for a in ids[indptr[t] : indptr[t + 1]]}
-    follow = {
-        (int(gold[t - 1]), int(gold[t]))
-        for a, b in zip(offsets, offsets[1:], strict=False)
-        for t in range(a + 1, b)
-    }
+    follow = {(int(gold[t - 1]), int(gold[t])) for a, b in pairwise(offsets.tolist()) for t in range(a + 1, b)}
     assert pairs(layout) == sorted(seen)
     assert transitions(layout) == sorted(follow)
     assert (layout.labels, layout.attributes) == (labels, attributes)

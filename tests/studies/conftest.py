@@ -13,7 +13,7 @@ def files(tmp_path_factory, corpus, heldout):
     """Paths of a training and a test file."""
     folder = tmp_path_factory.mktemp("bench")
     for name, data in (("train.txt", corpus), ("test.txt", heldout)):
-        write_conll(data, folder / name)
+        (folder / name).write_bytes(write_conll(data))
     return folder / "train.txt", folder / "test.txt"
 
 

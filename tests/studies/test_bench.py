@@ -39,7 +39,7 @@ def numbers(tree):
 def test_train_compares_preparation_evaluation_memory_and_convergence(files):
     found, table = run("train", files[0], "--repeat", 1, "--iterations", 4, "--full", "--json", "--threads", "1,2")
     for name in ("evaluation", "iteration", "prepare", "setup", "memory", "objective"):
-        assert BOTH <= set(found[name]), name
+        assert set(found[name]) >= BOTH, name
         assert min(numbers(found[name])) >= 0, name
         assert name in table
     for name in ("evaluation", "iteration"):
@@ -48,6 +48,7 @@ def test_train_compares_preparation_evaluation_memory_and_convergence(files):
     assert "vector updates" in found["evaluation"]["note"]
     assert found["parameters"]["trellis"] == found["parameters"]["crfsuite"]
     assert found["data"]["sentences"] == 60
+    assert {"cores", "load", "python-crfsuite"} <= set(found["machine"])
     own, theirs = found["objective"]["trellis"], found["objective"]["crfsuite"]
     assert own["objective"] == pytest.approx(theirs["objective"], rel=1e-3)
     assert own["converged"]
@@ -59,7 +60,7 @@ def test_tag_compares_speed_and_memory_and_checks_the_labels(files):
     found, table = run("tag", *files, "--repeat", 1, "--threads", "1", "--json")
     assert set(found["tokens_per_second"]) == {"crfsuite", "trellis"}
     assert set(found["tag"]["trellis"]) == {"1"}
-    assert min(numbers([found["tag"], found["tokens_per_second"]][0])) > 0
+    assert min(numbers(found["tag"]) + numbers(found["tokens_per_second"])) > 0
     assert found["memory"]["trellis"]["peak_bytes"] > found["memory"]["trellis_imported"]["peak_bytes"] // 2
     assert found["agreement"] > 0.9
     assert "tokens/second" in table

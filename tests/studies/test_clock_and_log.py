@@ -34,6 +34,7 @@ def test_the_log_gives_wall_times_of_generation_and_iterations():
     assert LOG.features == 12
     assert LOG.generation_seconds == 1.5
     assert LOG.iterations() == [(0.5, 1), (1.5, 3)]
+    assert LOG.evaluations == 7
     assert LOG.optimisation_seconds == 4.0
     assert (LOG.objective, LOG.converged) == (70.125, True)
 

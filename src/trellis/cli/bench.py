@@ -76,8 +76,9 @@ def train(
     _print(
         f"training: {given.train}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
         f"{parameters['trellis']:,} weights (CRFsuite {parameters['crfsuite']:,}), l2={given.l2:g}",
+        result.machine,
         train_rows(result),
-        f"{NOTE} prepare: text file to features. setup: from there to the first evaluation.",
+        f"* {NOTE} prepare: text file to features. setup: from there to the first evaluation.",
     )
     if json:
         print_json(result.as_json())
@@ -115,6 +116,7 @@ def tag(
     _print(
         f"tagging: {result.test}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
         f"both give {100 * result.agreement:.2f}% of the tokens the same label",
+        result.machine,
         tag_rows(result),
         "From the file to labels as strings, features included; the model is loaded before.",
     )
@@ -154,7 +156,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _print(title: str, rows: Sequence[Row], note: str) -> None:
+def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -168,5 +170,7 @@ def _print(title: str, rows: Sequence[Row], note: str) -> None:
         table.add_row(*astuple(row))
     console = Console(soft_wrap=False, highlight=False, markup=False)
     console.print(title)
+    load = "" if machine["load"] is None else f"; load before the start {machine['load']:.1f}"
+    console.print(f"on {machine['cores']} cores{load}")
     console.print(table)
     console.print(f"ratio: CRFsuite / Trellis, above 1 Trellis is better. {note}")

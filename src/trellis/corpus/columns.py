@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus.column import Column
-from trellis.corpus.corpus import Corpus, concatenate
+from trellis.corpus.corpus import Corpus, check_names, concatenate
 from trellis.corpus.intern import intern
 from trellis.errors import DataError, SettingError
 from trellis.files import read_bytes
@@ -25,8 +25,9 @@ from trellis.files import read_bytes
 MAX_LINE = 1 << 20  # bytes; a longer line is a binary file or a mistake
 MAX_SENTENCE = 1 << 26  # bytes; a file without blank lines is no column file
 CHUNK = 1 << 22  # bytes read at a time when a file is streamed
-_NAME = re.compile(r"[^\s,\[\]]+")  # what a template can name
 _BOM = b"\xef\xbb\xbf"
+_BLANK = re.compile(rb"\n[ \t\r]*\n")
+_SEPARATOR = re.compile(r"[ \t\r\n]")
 _SPACE = np.zeros(256, bool)
 _SPACE[[9, 10, 13, 32]] = True
 
@@ -59,8 +60,10 @@ def parse_conll(
     comments: bool = False,
     first_line: int = 1,
     optional: str | None = None,
+    width: int | None = None,
 ) -> Corpus:
-    """Bytes of a column file -> corpus. `first_line` is the number of the first line in its file.
+    """Bytes of a column file -> corpus. `first_line` is the number of the first line in its file, `width` the number
+    of columns that earlier parts of it had.
 
     With `optional`, a file with one column fewer than are named is taken to lack that one; with still fewer, the
     last ones; and columns beyond those named are called `c4, c5, ...` by position. Tagging needs that, where the
@@ -69,8 +72,11 @@ def parse_conll(
     if path == "-":
         path = "<stdin>"
     _check_bytes(data, path, first_line)
-    fields = _cut(data, path, comments, first_line)
-    names = _names(columns, fields, path, optional)
+    if columns is not None:
+        columns = check_names(columns)
+        width = len(columns) if optional is None else width
+    fields = _cut(data, path, comments, first_line, width, columns if optional is None else None)
+    names = _names(columns, fields, optional)
     buffer = np.frombuffer(data, np.uint8)
     empty = Column(np.zeros(0, np.int32), [])
     built = {
@@ -103,6 +109,7 @@ def stream_conll(
     """
     waiting: list[bytes] = []  # an unfinished sentence
     size, line = 0, 1
+    width: int | None = None
     while True:
         new = file.read(CHUNK)
         size += len(new)
@@ -114,7 +121,9 @@ def stream_conll(
             cut = len(data) - len(tail) + cut if new else len(data)
             data, rest = data[:cut], data[cut:]
             if data:
-                yield Piece(data, line, parse_conll(data, columns, path, first_line=line, optional=optional))
+                corpus = parse_conll(data, columns, path, first_line=line, optional=optional, width=width)
+                width = len(corpus.file_columns or ()) if corpus.tokens else width
+                yield Piece(data, line, corpus)
             line += data.count(b"\n")
             waiting, size = [rest], len(rest)
         elif size > MAX_SENTENCE:
@@ -125,6 +134,13 @@ def stream_conll(
 
 def write_conll(corpus: Corpus) -> bytes:
     """The corpus as column-file bytes: spaces between columns, a blank line after each sentence."""
+    for name, column in corpus.columns.items():
+        for number, string in enumerate(column.strings):
+            if not string or _SEPARATOR.search(string):
+                token = int(np.flatnonzero(column.ids == number)[0]) if number in column.ids else 0
+                raise DataError(
+                    f"{corpus.place(token)}: '{name}' is {string!r}; a column file cannot hold an empty value or spaces"
+                )
     rows = list(map(" ".join, zip(*(column.values() for column in corpus.columns.values()), strict=True)))
     cuts = corpus.offsets.tolist()
     parts = ("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(cuts))
@@ -133,8 +149,11 @@ def write_conll(corpus: Corpus) -> bytes:
 
 def _last_sentence_end(data: bytes) -> int:
     """Bytes up to and including the last blank line, 0 when there is none."""
-    unix, dos = data.rfind(b"\n\n"), data.rfind(b"\n\r\n")
-    return max(unix + 2 if unix >= 0 else 0, dos + 3 if dos >= 0 else 0)
+    at = data.rfind(b"\n\n")
+    if at >= 0:
+        return at + 2
+    blank = [found.end() for found in _BLANK.finditer(data)]  # only spaces, or Windows line ends
+    return blank[-1] if blank else 0
 
 
 def _check_bytes(data: bytes, path: str | Path | None, first_line: int) -> None:
@@ -155,56 +174,68 @@ def _check_bytes(data: bytes, path: str | Path | None, first_line: int) -> None:
         ) from None
 
 
-def _cut(data: bytes, path: str | Path | None, comments: bool, first_line: int) -> Fields:
+def _cut(
+    data: bytes,
+    path: str | Path | None,
+    comments: bool,
+    first_line: int,
+    width: int | None,
+    names: Sequence[str] | None,
+) -> Fields:
     buffer = np.frombuffer(data, np.uint8)
-    if data.startswith(_BOM):
-        buffer = buffer.copy()
-        buffer[:3] = 32
     newlines = np.flatnonzero(buffer == 10)
     ends = np.append(newlines, len(buffer)) if len(buffer) and buffer[-1] != 10 else newlines
     begins = np.concatenate([[0], newlines + 1])[: len(ends)]
+    if first_line == 1 and data.startswith(_BOM):
+        begins[0] = len(_BOM)
     _check_line_lengths(begins, ends, path, first_line)
 
     inked = np.zeros(len(buffer) + 2, bool)
     np.logical_not(_SPACE[buffer], out=inked[1:-1])
-    if comments:
-        for line in np.flatnonzero(buffer[np.minimum(begins, max(len(buffer) - 1, 0))] == ord("#")).tolist():
-            inked[begins[line] + 1 : ends[line] + 1] = False
+    inked[1 : 1 + int(begins[0]) if len(begins) else 1] = False  # the mark of byte order
+    comment = buffer.take(begins, mode="clip") == ord("#") if comments and len(buffer) else np.zeros(len(ends), bool)
+    for line in np.flatnonzero(comment).tolist():
+        inked[begins[line] + 1 : ends[line] + 1] = False
     edges = np.flatnonzero(inked[1:] != inked[:-1])
     start, end = edges[::2], edges[1::2]
 
     # fields per line, by where each line ends among the field starts
     per_line = np.diff(np.searchsorted(start, ends), prepend=0)
     full = np.flatnonzero(per_line)
-    width = int(per_line[full[0]]) if len(full) else 0
-    wrong = full[per_line[full] != width]
-    if len(wrong):
-        line = int(wrong[0])
-        raise DataError(
-            f"{int(per_line[line])} columns, but {width} on line {first_line + int(full[0])}; every token "
-            "needs the same number of columns",
-            path,
-            first_line + line,
+    if not len(full):
+        return Fields(
+            np.zeros((0, width or 0), np.int64), np.zeros((0, width or 0), np.int64), full, np.zeros(1, np.int64)
         )
-    # a sentence begins where the line number jumps over at least one line without fields
-    skipped = np.flatnonzero(np.diff(full) > 1) + 1
-    if comments:
-        skipped = _without_comment_gaps(skipped, full, buffer, begins)
-    offsets = np.concatenate([[0], skipped, [len(full)]]) if len(full) else np.zeros(1)
-    shape = (len(full), width)
+    expected = int(per_line[full[0]]) if width is None else width
+    wrong = full[per_line[full] != expected]
+    if len(wrong):
+        _wrong_width(int(per_line[wrong[0]]), expected, names, width is None, path, first_line, wrong[0], full[0])
+    # a sentence begins where the line number jumps over at least one line that is blank, not a comment
+    blanks = np.cumsum((per_line == 0) & ~comment)
+    skipped = np.flatnonzero(np.diff(blanks[full])) + 1
+    offsets = np.concatenate([[0], skipped, [len(full)]])
+    shape = (len(full), expected)
     return Fields(start.reshape(shape), end.reshape(shape), full + first_line, offsets.astype(np.int64))
 
 
-def _without_comment_gaps(
-    skipped: NDArray[np.int64],
-    full: NDArray[np.int64],
-    buffer: NDArray[np.uint8],
-    begins: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """A gap made of comment lines alone does not end a sentence."""
-    comment = buffer[np.minimum(begins, max(len(buffer) - 1, 0))] == ord("#")
-    keep = [bool(np.any(~comment[full[k - 1] + 1 : full[k]])) for k in skipped.tolist()]
-    return np.asarray(skipped[np.array(keep, bool)])
+def _wrong_width(
+    found: int,
+    expected: int,
+    names: Sequence[str] | None,
+    from_first: bool,
+    path: str | Path | None,
+    first_line: int,
+    wrong: int,
+    first: int,
+) -> None:
+    if names is not None:
+        what = (
+            f"{found} columns found, but {expected} named ({','.join(names)}); name every column from left to right, "
+        )
+        raise DataError(what + "`_` for one to leave out", path, first_line + int(wrong))
+    where = f"on line {first_line + int(first)}" if from_first else "on the lines before"
+    what = f"{found} columns, but {expected} {where}; every token needs the same number of columns"
+    raise DataError(what, path, first_line + int(wrong))
 
 
 def _check_line_lengths(
@@ -220,31 +251,16 @@ def _check_line_lengths(
         )
 
 
-def _names(columns: Sequence[str] | None, fields: Fields, path: str | Path | None, optional: str | None) -> list[str]:
+def _names(columns: Sequence[str] | None, fields: Fields, optional: str | None) -> list[str]:
     width = fields.start.shape[1]
     if columns is None:
         return [f"c{i}" for i in range(width)]
-    names = [str(name) for name in columns]
-    kept = [name for name in names if name != "_"]
-    if len(set(kept)) != len(kept) or not kept:
-        raise SettingError(f"columns must have different names; given: {','.join(names)}")
-    for name in kept:
-        if not _NAME.fullmatch(name):
-            raise SettingError(f"'{name}' cannot name a column; spaces, commas and square brackets are not possible")
-    if not len(fields.start):
+    names = list(columns)
+    if optional is None or not len(fields.lines):
         return names
     if optional in names and width == len(names) - 1:
-        return [name for name in names if name != optional]
-    if optional is not None:
-        return (names + [f"c{i}" for i in range(len(names), width)])[:width]
-    if width != len(names):
-        raise DataError(
-            f"{width} columns found, but {len(names)} named ({','.join(names)}); name every column from left "
-            "to right, `_` for one to leave out",
-            path,
-            int(fields.lines[0]),
-        )
-    return names
+        names.remove(optional)
+    return (names + [f"c{i}" for i in range(len(names), width)])[:width]
 
 
 def _column(data: bytes, buffer: NDArray[np.uint8], start: NDArray[np.int64], end: NDArray[np.int64]) -> Column:

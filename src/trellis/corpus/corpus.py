@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from trellis.corpus.column import Column
 from trellis.errors import DataError, SettingError
+
+_NAME = re.compile(r"[^\s,%\[\]]+")
 
 
 @dataclass(frozen=True)
@@ -92,19 +95,36 @@ class Corpus:
         """From lists of sentences, each a list of strings: `Corpus.from_lists({"word": [["A", "b"]]})`."""
         lengths: list[int] | None = None
         built = {}
+        check_names(list(columns))
         for name, sentences in columns.items():
             here = [len(sentence) for sentence in sentences]
             if lengths is not None and here != lengths:
                 raise DataError(f"column '{name}' has sentences of other lengths than the columns before it")
             lengths = here
+            for sentence in sentences:
+                if not all(isinstance(value, str) for value in sentence):
+                    raise DataError(f"column '{name}' has a value that is not text: {sentence!r}")
             built[name] = Column.of(value for sentence in sentences for value in sentence)
-        if lengths is None:
-            raise SettingError("a corpus needs at least one column")
+        assert lengths is not None
         return cls(built, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64))
+
+
+def check_names(names: Sequence[str]) -> list[str]:
+    """Names that templates can use: all different (but for `_`, a column left out), no spaces or brackets."""
+    kept = [name for name in names if name != "_"]
+    if not kept:
+        raise SettingError(f"a corpus needs at least one column; given names: {','.join(names) or 'none'}")
+    if len(set(kept)) != len(kept):
+        raise SettingError(f"columns must have different names; given: {','.join(names)}")
+    for name in kept:
+        if not _NAME.fullmatch(name):
+            raise SettingError(f"'{name}' cannot name a column; spaces, commas, % and brackets are not possible")
+    return list(names)
 
 
 def concatenate(parts: Sequence[Corpus]) -> Corpus:
     """Several corpora with the same columns as one, in order."""
+    parts = [part for part in parts if len(part)] or parts[:1]
     if len(parts) == 1:
         return parts[0]
     names = list(parts[0].columns)

@@ -66,7 +66,7 @@ def _pack(sentences: Sequence[Sequence[Token]], number) -> Packed:  # type: igno
                 for name, value in _attributes(token):
                     ids.append(number(name))
                     values.append(value)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise DataError(f"sentence {s + 1}, token {t + 1}: {error}") from None
             counts.append(len(ids) - before)
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

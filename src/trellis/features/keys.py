@@ -90,14 +90,32 @@ class KeyMaker:
         seen = self.ranks[k, j]
         rank = np.searchsorted(seen, key)
         unknown |= seen.take(rank, mode="clip") != key
-        return rank.astype(np.int64), len(seen) + 1
+        return rank.astype(np.int64), len(seen)
+
+    def _sizes(self, k: int) -> list[tuple[int, bool]]:
+        """Before each part of template k, and at the end: every number so far is below this, and whether it has to
+        be replaced by its rank."""
+        size, out = 1, []
+        for j, part in enumerate(self.templates[k].parts):
+            ranked = size * self.size(part.column) >= _LIMIT
+            out.append((size, ranked))
+            size = (len(self.ranks[k, j]) if ranked else size) * self.size(part.column)
+        return [*out, (size, False)]
 
     def largest(self, k: int) -> int:
         """Every key of template k is below this."""
-        size = 1
-        for j, part in enumerate(self.templates[k].parts):
-            size = (len(self.ranks[k, j]) + 1 if (k, j) in self.ranks else size) * self.size(part.column)
-        return size
+        return self._sizes(k)[-1][0]
+
+    def is_consistent(self) -> bool:
+        """Whether ranks are there for just the parts that need them, none empty and none out of range."""
+        if any(not len(seen) for seen in self.ranks.values()):
+            return False
+        try:
+            sizes = {(k, j): size for k in range(len(self.templates)) for j, size in enumerate(self._sizes(k))}
+        except KeyError:
+            return False
+        needed = {place: size for place, (size, ranked) in sizes.items() if ranked}
+        return set(needed) == set(self.ranks) and all(int(self.ranks[p][-1]) < size for p, size in needed.items())
 
     def name(self, k: int, key: int) -> str:
         """The attribute's name in words, e.g. `U05:the/dog`."""

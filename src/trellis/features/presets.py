@@ -39,12 +39,14 @@ B
 PRESETS = {"chunking": _CHUNKING}
 
 
-def templates_for(features: str, columns: Sequence[str], target: str) -> tuple[Template, ...]:
+def templates_for(
+    features: str, columns: Sequence[str], target: str, positions: Sequence[str] | None = None
+) -> tuple[Template, ...]:
     """A preset by name, a template file by path, or template lines given as they are."""
     if features in PRESETS:
         return parse_templates(PRESETS[features], columns, target, f"preset '{features}'")
     if "%x[" in features:
-        return parse_templates(features, columns, target)
+        return parse_templates(features, columns, target, None, positions)
     path = Path(features)
     if not path.is_file():
         known = ", ".join(PRESETS)
@@ -53,4 +55,4 @@ def templates_for(features: str, columns: Sequence[str], target: str) -> tuple[T
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FileAccessError(f"{path}: the template file cannot be read: {error}") from None
-    return parse_templates(text, columns, target, path)
+    return parse_templates(text, columns, target, path, positions)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from trellis.errors import TemplateError
 
-_MACRO = re.compile(r"%x\[\s*([+-]?\d+)\s*,\s*([^\],\s]+)\s*\]")
+_MACRO = re.compile(r"%x\[\s*([+-]?[0-9]+)\s*,\s*([^\],\s]+)\s*\]")
+_NUMBER = re.compile(r"[0-9]{1,6}")
 _MAX_REACH = 1000  # an offset beyond this is a typing mistake
 
 
@@ -38,9 +39,15 @@ class Template:
 
 
 def parse_templates(
-    text: str, columns: Sequence[str], target: str, path: str | Path | None = None
+    text: str,
+    columns: Sequence[str],
+    target: str,
+    path: str | Path | None = None,
+    positions: Sequence[str] | None = None,
 ) -> tuple[Template, ...]:
-    """Reads a template file for a corpus with these columns, of which `target` is to be predicted."""
+    """Reads a template file for a corpus with these columns, of which `target` is to be predicted. `positions` are
+    the columns of the file, also those left out, where that differs."""
+    positions = columns if positions is None else positions
     templates: dict[str, Template] = {}
     for number, raw in enumerate(text.splitlines(), 1):
         line = raw.strip()
@@ -57,7 +64,7 @@ def parse_templates(
                     number,
                 )
             continue
-        parts = tuple(_part(row, name, columns, target, line, path, number) for row, name in macros)
+        parts = tuple(_part(row, name, columns, positions, target, line, path, number) for row, name in macros)
         # columns by name, so that the model does not depend on where a file keeps them
         resolved = _fill(line, [f"%x[{part.row},{part.column}]" for part in parts])
         templates[resolved] = Template(resolved, parts)
@@ -73,14 +80,22 @@ def _fill(text: str, values: Sequence[str]) -> str:
 
 
 def _part(
-    row: str, column: str, columns: Sequence[str], target: str, line: str, path: str | Path | None, number: int
+    row: str,
+    column: str,
+    columns: Sequence[str],
+    positions: Sequence[str],
+    target: str,
+    line: str,
+    path: str | Path | None,
+    number: int,
 ) -> Part:
-    if column not in columns and column.isdigit() and int(column) < len(columns):
-        column = columns[int(column)]
-    if column not in columns:
+    name = column
+    if column not in columns and _NUMBER.fullmatch(column) and int(column) < len(positions):
+        name = positions[int(column)]
+    if name not in columns:
         raise TemplateError(f"'{line}': no column {column}; the columns are: {', '.join(columns)}", path, number)
-    if column == target:
+    if name == target:
         raise TemplateError(f"'{line}' reads the target column '{target}'", path, number)
-    if abs(int(row)) > _MAX_REACH:
+    if not _NUMBER.fullmatch(row.lstrip("+-")) or abs(int(row)) > _MAX_REACH:
         raise TemplateError(f"'{line}': row {row} is too far away (at most {_MAX_REACH})", path, number)
-    return Part(int(row), column)
+    return Part(int(row), name)

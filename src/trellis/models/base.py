@@ -28,6 +28,16 @@ class Estimator:
             setattr(self, name, value)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        """What newer versions of scikit-learn ask of an estimator; called by nobody else."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False),
+        )
+
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self).__init__).parameters
         shown = [f"{k}={v!r}" for k, v in self.get_params().items() if v != defaults[k].default]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
-from trellis.errors import ConvergenceWarning, DataError, NotFittedError, SettingError
+from trellis.errors import ConvergenceWarning, DamagedModelError, DataError, NotFittedError, SettingError
 from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of, templates_for
 from trellis.jit import threads_available
 from trellis.metrics import Report, evaluate
@@ -186,58 +188,44 @@ class CRF(Estimator):
         self.dev_score_ = outcome.dev_score
 
     def _check_settings(self) -> None:
-        if not (isinstance(self.l2, int | float) and math.isfinite(self.l2) and self.l2 >= 0):
-            raise SettingError(f"l2 is {self.l2!r}; expected a number >= 0")
-        if not (isinstance(self.tol, int | float) and 0 < self.tol < 1):
-            raise SettingError(f"tol is {self.tol!r}; expected a number between 0 and 1")
-        for name in ("max_iter", "patience"):
-            if not (isinstance(getattr(self, name), int) and getattr(self, name) >= 1):
-                raise SettingError(f"{name} is {getattr(self, name)!r}; expected a whole number >= 1")
-        if self.threads is not None and not (isinstance(self.threads, int) and self.threads >= 1):
-            raise SettingError(f"threads is {self.threads!r}; expected a whole number >= 1, or None for all")
+        """The types and ranges of all parameters, before training, saving and after loading."""
+        for name, (good, expected) in _SETTINGS.items():
+            value = getattr(self, name)
+            if not good(value):
+                raise SettingError(f"{name} is {value!r}; expected {expected}")
 
     def _learn(
         self, X: Sentences, y: Labels | None
     ) -> tuple[TemplateFeatures | GivenFeatures, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
         """Features, the data packed in them, label names, gold labels and offsets."""
-        gold = self._gold_of(X, y)
+        gold = self._gold_of(X, y).compact()
         if not len(gold):
             raise DataError("there is no token to learn from", X.path if isinstance(X, Corpus) else None)
+        features: TemplateFeatures | GivenFeatures
         if isinstance(X, Corpus):
             corpus = X.compact()
-            gold = corpus[str(self.target)]
-            columns = list(corpus.columns)
-            templates = templates_for(self.features, columns, str(self.target))
+            target = str(self.target or "")
+            templates = templates_for(str(self.features), list(corpus.columns), target, corpus.file_columns)
             features, packed = TemplateFeatures.learn(corpus, templates)
-            return features, packed, list(gold.strings), gold.ids, corpus.offsets
-        given, packed = GivenFeatures.learn(X)  # type: ignore[arg-type]
-        return given, packed, list(gold.strings), gold.ids, offsets_of(X)
+        else:
+            features, packed = GivenFeatures.learn(X)  # type: ignore[arg-type]
+        return features, packed, list(gold.strings), gold.ids, _offsets(X)
 
     def _gold_of(self, X: Sentences, y: Labels | None) -> Column:
-        if isinstance(X, Corpus):
-            if y is not None:
-                return Column.of(label for sentence in y for label in sentence)
-            if self.target is None:
-                raise SettingError(f"no target; the columns are: {', '.join(X.columns)}")
-            if self.target not in X.columns:
-                raise SettingError(f"unknown target '{self.target}'; the columns are: {', '.join(X.columns)}")
-            return X[self.target]
-        if y is None:
+        if y is not None:
+            _check_match(np.diff(_offsets(X)).tolist(), [len(labels) for labels in y])
+            return Column.of(str(label) for labels in y for label in labels)
+        if not isinstance(X, Corpus):
             raise SettingError("labels `y` are needed when sentences are given as lists")
-        lengths, expected = [len(labels) for labels in y], [len(sentence) for sentence in X]
-        if lengths != expected:
-            s = next((i for i, pair in enumerate(zip(lengths, expected, strict=False)) if pair[0] != pair[1]), -1)
-            where = (
-                f"sentence {s + 1} has {expected[s]} tokens and {lengths[s]} labels"
-                if s >= 0
-                else (f"{len(expected)} sentences and {len(lengths)} lists of labels")
-            )
-            raise DataError(f"X and y do not match: {where}")
-        return Column.of(str(label) for labels in y for label in labels)
+        if self.target is None:
+            raise SettingError(f"no target; the columns are: {', '.join(X.columns)}")
+        if self.target not in X.columns:
+            raise SettingError(f"unknown target '{self.target}'; the columns are: {', '.join(X.columns)}")
+        return X[self.target]
 
     def _dev_scorer(self, model: LinearChain, dev: Sentences, dev_y: Labels | None) -> Callable[[F64], float]:
         gold, offsets = self._gold_of(dev, dev_y), _offsets(dev)
-        packed = model.features.transform(dev)  # type: ignore[arg-type]
+        packed = model.pack(dev)
 
         def score(theta: F64) -> float:
             predicted = model.with_weights(theta).best_of_packed(packed, offsets)
@@ -246,8 +234,10 @@ class CRF(Estimator):
         return score
 
     def _serialised(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        # not the number of threads: a model must not depend on it
-        params = {name: value for name, value in self.get_params().items() if name != "threads"}
+        model = self._model
+        self._check_settings()
+        params = {name: _plain(value) for name, value in self.get_params().items()}
+        del params["threads"]  # a model must not depend on it
         training = {
             "objective": float(self.objective_),
             "converged": self.converged_,
@@ -255,18 +245,62 @@ class CRF(Estimator):
             "evaluations": self.evaluations_,
             "columns": self.columns_,
         }
-        return description_of(type(self).__name__, params, training, self._model)
+        return description_of(type(self).__name__, params, training, model)
 
     @classmethod
     def _from_serialised(cls, description: dict[str, Any], tensors: dict[str, NDArray[Any]], path: str | Path) -> Self:
+        if description.get("model") != cls.__name__:
+            raise DamagedModelError(f"{path}: a model of the kind {description.get('model')!r}, not {cls.__name__}")
         params, training, model = model_from(description, tensors, cls._parameter_names(), path)
         crf = cls(**params)
+        try:
+            crf._check_settings()
+        except SettingError as error:
+            raise DamagedModelError(f"{path}: the model's settings do not fit: {error}") from None
         outcome = Outcome(
             model.weights, training["objective"], training["iterations"], training["evaluations"],
             training["converged"], False, 0.0, None,
         )  # fmt: skip
         crf._adopt(model, outcome, training["columns"])
         return crf
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "target": (lambda v: v is None or isinstance(v, str), "the name of a column"),
+    "features": (lambda v: isinstance(v, str | os.PathLike), "a preset, a template file or template lines"),
+    "loss": (lambda v: isinstance(v, str), "a name"),
+    "optimizer": (lambda v: isinstance(v, str), "a name"),
+    "l2": (lambda v: _number(v) and v >= 0, "a number >= 0"),
+    "max_iter": (_count, "a whole number >= 1"),
+    "tol": (lambda v: _number(v) and 0 < v < 1, "a number between 0 and 1"),
+    "patience": (_count, "a whole number >= 1"),
+    "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
+    "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
+    "threads": (lambda v: v is None or _count(v), "a whole number >= 1, or None for all"),
+}
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON can hold it."""
+    if isinstance(value, os.PathLike):
+        return str(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _check_match(expected: list[int], found: list[int]) -> None:
+    if len(expected) != len(found):
+        raise DataError(f"X and y do not match: {len(expected)} sentences and {len(found)} lists of labels")
+    for s, (tokens, labels) in enumerate(zip(expected, found, strict=True), 1):
+        if tokens != labels:
+            raise DataError(f"X and y do not match: sentence {s} has {tokens} tokens and {labels} labels")
 
 
 def compare(gold: Column, predicted: Column, offsets: NDArray[np.int64]) -> Report:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
+from trellis.errors import DataError
 from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of
 from trellis.jit import worthwhile
 from trellis.lattice import Chain
@@ -45,6 +46,16 @@ class LinearChain:
         """P(label) of every token, F64[tokens, labels]."""
         parts = self._batches(data, threads, lambda packed, offsets: self._chain(packed, offsets).marginals().nodes)
         return np.concatenate([np.zeros((0, len(self.labels))), *parts])
+
+    def pack(self, data: Sentences) -> Packed:
+        """Data in the numbers of the model's attributes."""
+        if isinstance(self.features, TemplateFeatures):
+            if not isinstance(data, Corpus):
+                raise DataError("this model reads the columns of a corpus; it was given lists")
+            return self.features.transform(data)
+        if isinstance(data, Corpus):
+            raise DataError("this model was trained on lists of attributes; it was given a corpus")
+        return self.features.transform(data)  # type: ignore[arg-type]
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
@@ -84,9 +95,7 @@ class LinearChain:
         """Cuts the data into batches and answers them on threads, in order."""
 
         def one(batch: Sentences) -> Answer:
-            if isinstance(batch, Corpus):
-                return answer(self.features.transform(batch), batch.offsets)  # type: ignore[arg-type]
-            return answer(self.features.transform(batch), offsets_of(batch))  # type: ignore[arg-type]
+            return answer(self.pack(batch), batch.offsets if isinstance(batch, Corpus) else offsets_of(batch))
 
         worthwhile(data.tokens if isinstance(data, Corpus) else sum(map(len, data)))  # not batch by batch
         batches = list(_cut(data))

@@ -17,8 +17,6 @@ from trellis.models.linear import LinearChain
 from trellis.scoring import WeightLayout
 from trellis.store import Tensors, get_strings, put_strings
 
-_SCALARS = (str, int, float, bool, type(None))
-
 
 def description_of(
     kind: str, params: dict[str, Any], training: dict[str, Any], model: LinearChain
@@ -42,11 +40,13 @@ def model_from(
 ) -> tuple[dict[str, Any], dict[str, Any], LinearChain]:
     """Parameters, training record and model; one typed error for whatever does not fit."""
     try:
-        params, training = dict(description["params"]), dict(description["training"])
-        if not set(params) <= set(known) or not all(isinstance(v, _SCALARS) for v in params.values()):
+        params, training = description["params"], description["training"]
+        if type(params) is not dict or type(training) is not dict or not set(params) <= set(known):
             raise ValueError("parameters")
         _check_training(training)
         labels = get_strings(tensors, "labels")
+        if not labels:
+            raise ValueError("no labels")
         features = _get_features(tensors, description["features"])
         layout = _get_layout(tensors, len(labels), features.attributes)
         weights = _tensor(tensors, "weights", np.float64)
@@ -87,12 +87,14 @@ def _get_features(tensors: Tensors, description: dict[str, Any]) -> TemplateFeat
         raise ValueError("templates")
     vocabulary = {name: get_strings(tensors, f"vocabulary.{name}") for name in columns}
     ranks = {(int(k), int(j)): _tensor(tensors, f"ranks.{k}.{j}", np.int64) for k, j in description["ranks"]}
-    if not all(_ascending(seen) for seen in ranks.values()):
-        raise ValueError("ranks")
     maker = KeyMaker(templates, vocabulary, ranks)
+    if not all(_ascending(seen) for seen in ranks.values()) or not maker.is_consistent():
+        raise ValueError("ranks")
     counts = _tensor(tensors, "key_counts", np.int64)
     keys = _tensor(tensors, "keys", np.int64)
-    if len(counts) != len(templates) or np.any(counts < 0) or counts.sum() != len(keys):
+    if len(counts) != len(templates) or np.any(counts < 0) or np.any(counts > len(keys)):
+        raise ValueError("number of keys")
+    if counts.sum() != len(keys):
         raise ValueError("number of keys")
     parts = np.split(keys, np.cumsum(counts)[:-1])
     for k, part in enumerate(parts):
@@ -137,4 +139,5 @@ def _tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
 
 
 def _ascending(values: NDArray[np.int64]) -> bool:
-    return not len(values) or (int(values[0]) >= 0 and bool(np.all(np.diff(values) > 0)))
+    # compared, not subtracted: a difference could wrap around
+    return not len(values) or (int(values[0]) >= 0 and bool(np.all(values[1:] > values[:-1])))

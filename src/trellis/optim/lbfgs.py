@@ -12,6 +12,8 @@ from trellis.optim.line_search import Point, dot, wolfe_search
 
 F64 = NDArray[np.float64]
 
+_ROUNDING = 1e-10
+
 
 class Objective(Protocol):
     """What an optimiser sees."""
@@ -67,7 +69,9 @@ class LBFGS:
         start = Point(0.0, state.value, dot(state.gradient, direction), state.theta, state.gradient)
         found = wolfe_search(evaluate, start, direction, first) if start.slope < 0 else None
         evaluations = state.evaluations + trials
-        if found is None:
+        if found is None or not found.value < state.value:
+            if abs(start.slope) <= _ROUNDING * abs(state.value):  # less to gain than rounding takes away
+                return replace(state, evaluations=evaluations, stuck=True, converged=True)
             if state.changes:  # the curvature may be stale: once more from the plain gradient
                 return self.step(objective, replace(state, changes=(), evaluations=evaluations))
             return replace(state, evaluations=evaluations, stuck=True, converged=self._flat(state))

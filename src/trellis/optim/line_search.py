@@ -61,7 +61,7 @@ def wolfe_search(
                 high = low
             low = point
         step = _between(low, high)
-        if abs(high.step - low.step) <= 1e-12 * max(low.step, high.step):
+        if abs(step * start.slope) <= 1e-16 * abs(start.value):  # what is left to gain drowns in rounding
             break
     return low if low.step > 0 else None
 

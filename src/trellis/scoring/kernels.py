@@ -138,6 +138,7 @@ def add_scores(
     Four rows are added in one sweep, so that the sums are loaded and stored a quarter as often.
     """
     width = rows.shape[1]
+    valued = len(row_value) > 0 or len(pair_value) > 0
     for t in range(first, last):
         s = out[t - first]
         for j in range(labels):
@@ -145,7 +146,7 @@ def add_scores(
         for j in range(labels, width):
             s[j] = -np.inf
         k, end = dense[t], dense[t + 1]
-        if len(row_value):
+        if valued:
             for k in range(dense[t], end):
                 w, v = rows[row[k]], row_value[k]
                 for j in range(width):

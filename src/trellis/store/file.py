@@ -123,7 +123,8 @@ def _tensors(entries: dict[str, Any], data: bytes) -> Tensors:
     for name, entry in sorted(entries.items(), key=lambda item: (item[1]["data_offsets"], item[0])):
         first, last = entry["data_offsets"]
         dtype, shape = np.dtype(_DTYPES[entry["dtype"]]), entry["shape"]
-        if not all(type(n) is int and n >= 0 for n in (first, last, *shape)) or len(entry) != 3:
+        numbers = (first, last, *shape)
+        if len(entry) != 3 or len(shape) > 8 or not all(type(n) is int and 0 <= n < 1 << 48 for n in numbers):
             raise ValueError
         if first != at or last - first != math.prod(shape) * dtype.itemsize or last > len(data):
             raise ValueError

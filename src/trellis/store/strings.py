@@ -22,7 +22,7 @@ def get_strings(tensors: Tensors, name: str) -> list[str]:
     data, offsets = tensors[f"{name}.bytes"], tensors[f"{name}.offsets"]
     if data.dtype != np.uint8 or offsets.dtype != np.int64 or data.ndim != 1 or offsets.ndim != 1:
         raise ValueError(f"{name} is no list of strings")
-    if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(data) or np.any(np.diff(offsets) < 0):
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(data) or np.any(offsets[1:] < offsets[:-1]):
         raise ValueError(f"the offsets of {name} are out of range")
     raw, cuts = data.tobytes(), offsets.tolist()
     strings = [raw[a:b].decode("utf-8") for a, b in itertools.pairwise(cuts)]

@@ -14,6 +14,7 @@ from trellis.models import load
 from trellis.studies import crfsuite, ours
 from trellis.studies.bench_train import Say, check_counts
 from trellis.studies.clock import Comparison, Times, timed
+from trellis.studies.machine import machine
 from trellis.studies.memory import Memory
 from trellis.studies.process import run_apart
 from trellis.studies.task import Task
@@ -28,6 +29,7 @@ class TagBench:
 
     task: Task
     test: Path
+    machine: dict[str, Any]
     sentences: int
     tokens: int
     tag: Comparison
@@ -45,6 +47,7 @@ class TagBench:
                 "train": str(self.task.train), "test": str(self.test),
                 "sentences": self.sentences, "tokens": self.tokens,
             },
+            "machine": self.machine,
             "features": self.task.features,
             "tag": self.tag.as_json(),
             "tokens_per_second": speeds,
@@ -69,6 +72,7 @@ def bench_tag(
     check_counts(threads, repeat, iterations)
     if not test.is_file():
         raise FileAccessError(f"{test}: no such file; give a column file to tag")
+    here = machine()
     ours.warm_up(task.columns, task.target, task.features)
     with tempfile.TemporaryDirectory() as folder:
         own, peer = str(Path(folder) / "own"), str(Path(folder) / "peer")
@@ -88,7 +92,7 @@ def bench_tag(
     times = {n: Times(tuple(each)) for n, each in seconds.items()}
     tokens, agreement = _agreement(labels[threads[0]], labels[_PEER], test)
     sentences = len(labels[_PEER])
-    return TagBench(task, test, sentences, tokens, Comparison(times.pop(_PEER), times), agreement, memory)
+    return TagBench(task, test, here, sentences, tokens, Comparison(times.pop(_PEER), times), agreement, memory)
 
 
 def _runs(task: Task, test: Path, own: str, peer: str, threads: Sequence[int]) -> dict[int, Callable[[], Labels]]:

@@ -13,6 +13,7 @@ from trellis.errors import DataError, SettingError
 from trellis.studies import crfsuite, ours
 from trellis.studies.clock import Comparison, Times, timed
 from trellis.studies.crfsuite_log import TrainingLog
+from trellis.studies.machine import machine
 from trellis.studies.memory import Memory
 from trellis.studies.process import run_apart
 from trellis.studies.task import Task
@@ -20,7 +21,7 @@ from trellis.studies.task import Task
 Say = Callable[[str], None]
 
 NOTE = (
-    "* CRFsuite gives no single evaluation: its `evaluation` is an L-BFGS iteration with one line-search trial, "
+    "CRFsuite gives no single evaluation: its `evaluation` is an L-BFGS iteration with one line-search trial, "
     "vector updates included; compare it with `iteration` too."
 )
 _BRIEF = 5  # iterations when only memory is measured
@@ -32,6 +33,7 @@ class Trained:
 
     objective: float
     iterations: int
+    evaluations: int
     seconds: float
     optimisation: float
     converged: bool
@@ -42,6 +44,7 @@ class TrainBench:
     """`prepare`: text file -> features; `setup`: features -> ready for the first evaluation."""
 
     task: Task
+    machine: dict[str, Any]
     sentences: int
     tokens: int
     parameters: dict[str, int]
@@ -63,6 +66,7 @@ class TrainBench:
             "benchmark": "train",
             "against": "crfsuite",
             "data": {"train": str(self.task.train), "sentences": self.sentences, "tokens": self.tokens},
+            "machine": self.machine,
             "features": self.task.features,
             "l2": self.task.l2,
             "parameters": self.parameters,
@@ -87,6 +91,7 @@ def bench_train(
     """Both systems in turn, `repeat` rounds of each; iterations are L-BFGS iterations a round."""
     crfsuite.require_pycrfsuite()
     check_counts(threads, repeat, iterations)
+    here = machine()
     say("warming up")
     ours.warm_up(task.columns, task.target, task.features)
     say("memory, in processes of their own")
@@ -102,6 +107,7 @@ def bench_train(
     trained = _to_convergence(task, max(threads), optimizer, say) if full else None
     return TrainBench(
         task,
+        here,
         len(prepared.ready.corpus),
         prepared.ready.corpus.tokens,
         {"crfsuite": rounds.peer_features, "trellis": prepared.size},
@@ -209,7 +215,7 @@ def _to_convergence(task: Task, threads: int, optimizer: str, say: Say) -> dict[
     peer = _train_peer(task)
     say("training Trellis to convergence")
     crf, seconds = timed(lambda: ours.fit(task, threads, optimizer=optimizer))
-    own = Trained(crf.objective_, crf.iterations_, seconds, crf.seconds_, crf.converged_)
+    own = Trained(crf.objective_, crf.iterations_, crf.evaluations_, seconds, crf.seconds_, crf.converged_)
     return {"crfsuite": peer, "trellis": own}
 
 
@@ -223,4 +229,4 @@ def _train_peer(task: Task) -> Trained:
     with tempfile.TemporaryDirectory() as folder:
         log, seconds = timed(work)
     iterations = len(log.iterations()) + 1
-    return Trained(log.objective, iterations, seconds, log.optimisation_seconds, log.converged)
+    return Trained(log.objective, iterations, log.evaluations, seconds, log.optimisation_seconds, log.converged)

@@ -48,12 +48,19 @@ class TrainingLog:
         """The regularised objective after the last iteration."""
         return float([line for _, line in self.lines if line.startswith(_LOSS)][-1].split()[-1])
 
+    @property
+    def evaluations(self) -> int:
+        """Evaluations in all iterations, and the one to start from."""
+        return 1 + sum(self._trials())
+
     def iterations(self) -> list[tuple[float, int]]:
         """Seconds and evaluations of every iteration but the first, which also makes the evaluation to start from."""
         times = [time for time, line in self.lines if line.startswith(_ITERATION)]
-        trials = [int(line.split()[-1]) for _, line in self.lines if line.startswith(_TRIALS)]
         seconds = [b - a for a, b in pairwise(times)]
-        return list(zip(seconds, trials[1:], strict=True))
+        return list(zip(seconds, self._trials()[1:], strict=True))
+
+    def _trials(self) -> list[int]:
+        return [int(line.split()[-1]) for _, line in self.lines if line.startswith(_TRIALS)]
 
     def _time(self, beginning: str) -> float:
         return self._line(beginning)[0]

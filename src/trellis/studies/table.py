@@ -53,6 +53,8 @@ def _full_rows(peer: Trained, own: Trained) -> list[Row]:
         Row("", "Trellis", f"{own.objective:,.2f}"),
         Row("iterations", "CRFsuite", str(peer.iterations)),
         Row("", "Trellis", str(own.iterations)),
+        Row("evaluations", "CRFsuite", str(peer.evaluations)),
+        Row("", "Trellis", str(own.evaluations)),
         Row("optimisation", "CRFsuite", _seconds(peer.optimisation)),
         Row("", "Trellis", _seconds(own.optimisation), "", _times(peer.optimisation / own.optimisation)),
         Row("file to model", "CRFsuite", _seconds(peer.seconds)),

@@ -69,7 +69,9 @@ def train(
             report(_progress(state, optimizer, score, seconds, max_iter))
         if stopped_early:
             break
-    chosen = state if dev_score is None or state.iteration == 0 else best
+    if dev_score is not None and state.iteration == 0:
+        best, best_score = state, dev_score(state.theta)
+    chosen = state if dev_score is None else best
     return Outcome(
         chosen.theta,
         chosen.value,
