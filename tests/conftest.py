@@ -25,8 +25,9 @@ _OTHERS = [("the", "DT"), ("a", "DT"), ("big", "JJ"), ("red", "JJ")]
 
 
 def pytest_configure(config):
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":  # hashes wrap around; only uncompiled NumPy remarks on it
-        config.addinivalue_line("filterwarnings", "ignore:overflow encountered in scalar:RuntimeWarning")
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":  # hashes wrap around, scores overflow: only NumPy remarks on it
+        for what in ("overflow", "invalid value"):
+            config.addinivalue_line("filterwarnings", f"ignore:{what} encountered in scalar:RuntimeWarning")
 
 
 @pytest.fixture(scope="session")

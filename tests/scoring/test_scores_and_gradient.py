@@ -85,12 +85,17 @@ def hybrid_scores(problem, first=0, last=None):
 
 @given(problem=problems)
 @example(problem=make_problem(0, labels=2, valued=True, density=1.0))
-def test_both_ways_to_score_equal_the_dictionary(problem):
+def test_all_ways_to_score_equal_the_dictionary(problem):
     expected = problem.scores()
     plain = plain_scores(problem.layout, problem.weights, problem.indptr, problem.ids, problem.values)
     np.testing.assert_allclose(plain, expected, **near)
     assert plain.shape == expected.shape
     np.testing.assert_allclose(hybrid_scores(problem)[:, : problem.layout.labels], expected, **near)
+    scoring = HybridScoring(problem.layout)
+    rows = scoring.rows_of(problem.weights)
+    at_once = scoring.scores_of_packed(rows, problem.weights, problem.indptr, problem.ids, problem.values)
+    np.testing.assert_allclose(at_once, expected, **near)
+    assert at_once.shape == expected.shape
 
 
 def test_values_count_where_no_attribute_has_a_row():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class Column:
 
         Strings are looked up once per distinct value, tokens by a gather.
         """
-        table = np.fromiter((index.get(s, -1) for s in self.strings), np.int32, len(self.strings))
+        table = np.fromiter(map(index.get, self.strings, repeat(-1)), np.int32, len(self.strings))
         return table[self.ids]
 
     def values(self) -> list[str]:

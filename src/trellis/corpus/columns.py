@@ -136,11 +136,9 @@ def write_conll(corpus: Corpus) -> bytes:
     """The corpus as column-file bytes: spaces between columns, a blank line after each sentence."""
     for name, column in corpus.columns.items():
         for number, string in enumerate(column.strings):
-            if not string or _SEPARATOR.search(string):
-                token = int(np.flatnonzero(column.ids == number)[0]) if number in column.ids else 0
-                raise DataError(
-                    f"{corpus.place(token)}: '{name}' is {string!r}; a column file cannot hold an empty value or spaces"
-                )
+            if (not string or _SEPARATOR.search(string)) and number in column.ids:
+                place = corpus.place(int(np.flatnonzero(column.ids == number)[0]))
+                raise DataError(f"{place}: '{name}' is {string!r}; a column file holds no empty values and no spaces")
     rows = list(map(" ".join, zip(*(column.values() for column in corpus.columns.values()), strict=True)))
     cuts = corpus.offsets.tolist()
     parts = ("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(cuts))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.corpus import Corpus
+from trellis.corpus import Column, Corpus
 from trellis.errors import DataError
 from trellis.features.keys import KeyMaker
 from trellis.features.packed import Packed
@@ -48,8 +49,11 @@ class TemplateFeatures:
             base += len(keys[-1])
         return cls(maker, keys), _packed(ids)
 
-    def transform(self, corpus: Corpus) -> Packed:
-        """A corpus in the learnt numbers; what was never seen is -1."""
+    def translated(self, corpus: Corpus) -> Corpus:
+        """The corpus with the columns that templates read in the vocabulary's numbers, -1 for unknown strings.
+
+        Once for a whole corpus, so that its parts need not look up the whole table of strings again.
+        """
         for name in self.columns:
             if name not in corpus.columns:
                 raise DataError(
@@ -57,9 +61,19 @@ class TemplateFeatures:
                     f"the input has: {', '.join(corpus.columns)}",
                     corpus.path,
                 )
+        if all(corpus[name].strings is self.maker.vocabulary[name] for name in self.columns):
+            return corpus
+        columns = {
+            name: Column(corpus[name].translated(self.maker.index[name]), self.maker.vocabulary[name])
+            for name in self.columns
+        }
+        return replace(corpus, columns=columns)
+
+    def transform(self, corpus: Corpus) -> Packed:
+        """A corpus in the learnt numbers; what was never seen is -1."""
+        corpus = self.translated(corpus)
         maker = self.maker
-        columns = {name: corpus[name].translated(maker.index[name]) for name in self.columns}
-        values = maker.parts(columns, corpus.offsets)
+        values = maker.parts({name: corpus[name].ids for name in self.columns}, corpus.offsets)
         ids = np.empty((corpus.tokens, len(maker.templates)), np.int32)
         compiled = worthwhile(corpus.tokens)
         for k in range(len(maker.templates)):

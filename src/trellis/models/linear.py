@@ -25,7 +25,7 @@ F64 = NDArray[np.float64]
 Sentences = Corpus | Sequence[Sequence[object]]
 Answer = TypeVar("Answer")
 
-_BATCH = 16_384  # tokens tagged at a time by one thread
+_BATCH = 8192  # tokens tagged at a time by one thread
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,8 @@ class LinearChain:
         if not worthwhile(tokens):
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
             return Chain(scores, transitions, offsets)
-        scoring = self._scoring
-        at = scoring.bind(packed.indptr, packed.ids, packed.values)
-        scores = np.empty((tokens, scoring.width))
-        scoring.scores(self._rows, self.weights, at, 0, tokens, scores)
-        return Chain(np.ascontiguousarray(scores[:, : len(self.labels)]), transitions, offsets)
+        scores = self._scoring.scores_of_packed(self._rows, self.weights, packed.indptr, packed.ids, packed.values)
+        return Chain(scores, transitions, offsets)
 
     @cached_property
     def _scoring(self) -> HybridScoring:
@@ -98,6 +95,8 @@ class LinearChain:
             return answer(self.pack(batch), batch.offsets if isinstance(batch, Corpus) else offsets_of(batch))
 
         worthwhile(data.tokens if isinstance(data, Corpus) else sum(map(len, data)))  # not batch by batch
+        if isinstance(data, Corpus) and isinstance(self.features, TemplateFeatures):
+            data = self.features.translated(data)
         batches = list(_cut(data))
         if threads <= 1 or len(batches) <= 1:
             return [one(batch) for batch in batches]

@@ -63,17 +63,19 @@ class Shard:
         self.blocks = list(_cuts(self.offsets, _BLOCK))
         longest = max((int(self.offsets[b] - self.offsets[a]) for a, b in self.blocks), default=0)
         self._scores = np.empty((longest, self.scoring.width))
+        self._weights, self._gradient = np.empty(len(self.index)), np.empty(len(self.index))
         self._rows = np.zeros((self.scoring.rows, self.scoring.width))
         self._row_gradient = np.zeros_like(self._rows)
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
-        """theta: all weights. Returns the shard's loss and its gradient in the weights `index`, F64[local]."""
+        """theta: all weights. Returns the shard's loss and its gradient in the weights `index`, F64[local], in
+        memory that the next call uses again."""
         scoring, layout = self.scoring, self.scoring.layout
-        weights = np.empty(len(self.index))
+        weights, gradient = self._weights, self._gradient
         take(theta, self.index, weights)
         transitions = layout.transition_matrix(weights[layout.pairs :])
         rows = scoring.rows_of(weights, self._rows)
-        gradient = np.zeros(len(weights))
+        gradient.fill(0.0)
         self._row_gradient.fill(0.0)
         value, arcs = 0.0, np.zeros_like(transitions)
         for first, last in self.blocks:

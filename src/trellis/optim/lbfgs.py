@@ -95,15 +95,17 @@ class LBFGS:
         q = -state.gradient
         if not state.changes:
             return q
+        scratch = np.empty_like(q)  # large temporaries would be mapped anew each time
+        inner = [dot(s, y) for s, y in state.changes]
         coefficients = []
-        for s, y in reversed(state.changes):
-            a = dot(s, q) / dot(s, y)
-            q -= a * y
+        for (s, y), sy in zip(reversed(state.changes), reversed(inner), strict=True):
+            a = dot(s, q) / sy
+            q -= np.multiply(y, a, out=scratch)
             coefficients.append(a)
-        s, y = state.changes[-1]
-        q *= dot(s, y) / dot(y, y)
-        for (s, y), a in zip(state.changes, reversed(coefficients), strict=True):
-            q += (a - dot(y, q) / dot(s, y)) * s
+        y = state.changes[-1][1]
+        q *= inner[-1] / dot(y, y)
+        for (s, y), sy, a in zip(state.changes, inner, reversed(coefficients), strict=True):
+            q += np.multiply(s, a - dot(y, q) / sy, out=scratch)
         return q
 
     def _flat(self, state: LBFGSState) -> bool:

@@ -8,11 +8,12 @@ is no weight; the rest, most attributes but few occurrences, are single weights.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.scoring.kernels import add_gradient, add_scores, count_occurrences, split_occurrences
+from trellis.scoring.kernels import add_gradient, add_scores, count_occurrences, score_packed, split_occurrences
 from trellis.scoring.layout import I32, I64, WeightLayout
 
 F64 = NDArray[np.float64]
@@ -50,6 +51,12 @@ class HybridScoring:
         row = np.repeat(self.row_of, counts)[self.dense_pair].astype(np.int64)
         self.cell = row * self.width + layout.pair_label[self.dense_pair]
 
+    @cached_property
+    def _code(self) -> I32:
+        """Where the weights of an attribute are, in one number (see `score_packed`)."""
+        single = 4 * self.layout.pair_start[:-1] + np.diff(self.layout.pair_start)
+        return np.where(self.row_of >= 0, 4 * self.row_of.astype(np.int64) + 3, single).astype(np.int32)
+
     def bind(self, indptr: I64, ids: I32, values: F64 | None) -> Occurrences:
         """Packed attributes -> what the loops read."""
         layout, start = self.layout, self.layout.pair_start
@@ -77,6 +84,14 @@ class HybridScoring:
             first, last, self.layout.labels, rows, weights,
             at.dense, at.row, at.row_value, at.sparse, at.pair, at.label, at.pair_value, out,
         )  # fmt: skip
+
+    def scores_of_packed(self, rows: F64, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
+        """Scores F64[tokens, labels] of attributes that are scored once: nothing is sorted out beforehand."""
+        layout = self.layout
+        out = np.empty((len(indptr) - 1, self.width))
+        given = np.empty(0) if values is None else values
+        score_packed(indptr, ids, given, self._code, layout.pair_label, rows, weights, out)
+        return np.ascontiguousarray(out[:, : layout.labels])
 
     def add_gradient(
         self, delta: F64, at: Occurrences, first: int, last: int, row_gradient: F64, gradient: F64

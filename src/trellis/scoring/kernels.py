@@ -169,6 +169,64 @@ def add_scores(
 
 
 @kernel
+def score_packed(
+    indptr: Array,
+    ids: Array,
+    values: Array,
+    code: Array,
+    pair_label: Array,
+    rows: Array,
+    weights: Array,
+    out: Array,
+) -> None:
+    """out[t, j] = sum of the weights of token t's attributes with label j, straight from packed attributes; 0 in the
+    padding of out: F64[tokens, width].
+
+    `code[a]` is 4 * row + 3, or 4 * (first weight) + (number of weights, at most 2). All codes are looked up first:
+    those loads do not wait for one another, as they would between branches that depend on them.
+    """
+    width = out.shape[1]
+    valued = len(values) > 0
+    found = np.empty(len(ids), code.dtype)
+    for k in range(len(ids)):
+        found[k] = code[ids[k]] if ids[k] >= 0 else 0
+    most = 0
+    for t in range(len(out)):
+        most = max(most, indptr[t + 1] - indptr[t])
+    row = np.empty(most, np.int64)
+    for t in range(len(out)):
+        s = out[t]
+        for j in range(width):
+            s[j] = 0.0
+        dense = 0
+        for k in range(indptr[t], indptr[t + 1]):
+            kind, place = found[k] & 3, found[k] >> 2
+            if kind == 3:
+                row[dense] = place
+                dense += 1
+                if valued:
+                    w = rows[place]
+                    for j in range(width):
+                        s[j] += values[k] * w[j]
+            else:
+                for p in range(place, place + kind):
+                    s[pair_label[p]] += weights[p] * (values[k] if valued else 1.0)
+        if valued:
+            continue
+        k = 0
+        while k + 4 <= dense:
+            w0, w1, w2, w3 = rows[row[k]], rows[row[k + 1]], rows[row[k + 2]], rows[row[k + 3]]
+            for j in range(width):
+                s[j] += (w0[j] + w1[j]) + (w2[j] + w3[j])
+            k += 4
+        while k < dense:
+            w0 = rows[row[k]]
+            for j in range(width):
+                s[j] += w0[j]
+            k += 1
+
+
+@kernel
 def add_gradient(
     first: int,
     last: int,

@@ -64,7 +64,8 @@ def from_bytes(raw: bytes, path: str | Path = "model") -> tuple[dict[str, Any], 
     length = int.from_bytes(raw[:8], "little")
     if length > min(_MOST_HEADER, len(raw) - 8):
         raise damaged("its header is cut off or is none")
-    head, data = raw[: 8 + length], raw[8 + length :]
+    # in memory that can be written: a kernel would be compiled once more for arrays that cannot
+    head, data = raw[: 8 + length], bytearray(memoryview(raw)[8 + length :])
     try:
         entries = json.loads(head[8:].decode("ascii"))
         metadata = entries.pop("__metadata__")
@@ -111,13 +112,13 @@ def _header(text: str, digest: str, entries: dict[str, Any]) -> bytes:
     return len(body).to_bytes(8, "little") + body
 
 
-def _digest(head: bytes, data: bytes) -> str:
+def _digest(head: bytes, data: bytes | bytearray) -> str:
     digest = hashlib.sha256(head)
     digest.update(data)
     return digest.hexdigest()
 
 
-def _tensors(entries: dict[str, Any], data: bytes) -> Tensors:
+def _tensors(entries: dict[str, Any], data: bytearray) -> Tensors:
     tensors: Tensors = {}
     at = 0
     for name, entry in sorted(entries.items(), key=lambda item: (item[1]["data_offsets"], item[0])):
