@@ -71,6 +71,12 @@ def _compiled(function: Function, fastmath: set[str]) -> Function:
         config.CACHE_DIR = before
 
 
+def first_run() -> bool:
+    """Whether kernels still have to be compiled, which takes some seconds."""
+    folder = _cache_folder()
+    return folder is None or not any(Path(folder).iterdir())
+
+
 @cache
 def _cache_folder() -> str | None:
     try:

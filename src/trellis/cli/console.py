@@ -19,6 +19,14 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def say_if_first_run() -> None:
+    """Tells why nothing seems to happen for a while after installation."""
+    from trellis.jit import first_run
+
+    if first_run():
+        say("First run: compiling, about 15 seconds ...")
+
+
 def print_json(values: dict[str, Any]) -> None:
     """One JSON object as the last line of standard output."""
     print(json.dumps(values, ensure_ascii=False), flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trellis.cli import options
-from trellis.cli.console import print_json, say, training_progress
+from trellis.cli.console import print_json, say, say_if_first_run, training_progress
 
 _SENTENCE = 5  # of the test part: one with phrases and names
 
@@ -26,6 +26,7 @@ def demo(model: str | None, json: bool) -> None:
     train, test = sample_corpus("train"), sample_corpus("test")
     print(f"The sample corpus: {len(train)} sentences to train on, {len(test)} to test on.\n")
     taggers = {}
+    say_if_first_run()
     print(f"{'target':<8} {'precision':>9} {'recall':>7} {'F1':>7} {'accuracy':>9}   training")
     scores = {}
     for target in ("chunk", "entity"):

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from trellis.cli import options
-from trellis.cli.console import print_json, say, training_progress
+from trellis.cli.console import print_json, say, say_if_first_run, training_progress
 
 
 @click.command()
@@ -56,6 +56,7 @@ def train(
 
     began = time.perf_counter()
     check_writable(model)
+    say_if_first_run()
     names = options.names_of(columns)
     corpus = read_conll(*files, columns=names, comments=comments)
     if not corpus.tokens:
