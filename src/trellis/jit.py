@@ -29,14 +29,15 @@ _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def worthwhile(tokens: int) -> bool:
-    """Whether work on so many tokens should use compiled kernels rather than plain NumPy.
+    """Whether work on so many tokens should use compiled kernels rather than plain NumPy; always, once Numba has
+    been imported."""
+    return tokens >= SMALL or "numba" in sys.modules
 
-    Once Numba has been imported it is always worthwhile; so a piece of something large is treated like the whole
-    when the whole has been asked about first.
-    """
-    if tokens >= SMALL:
+
+def announce(tokens: int) -> None:
+    """Says how much work there is in all before it comes in pieces, so that no piece is taken for a small job."""
+    if worthwhile(tokens):
         import numba  # noqa: F401
-    return "numba" in sys.modules
 
 
 def threads_available() -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.corpus import Corpus, columns, parse_conll, read_conll, write_conll
+from trellis.corpus import Corpus, fields, parse_conll, read_conll, write_conll
 from trellis.errors import DataError, FileAccessError, SettingError
 
 NAMES = ["word", "tag"]
@@ -142,7 +142,7 @@ class TestBadBytes:
             parse_conll(b"a A\nb\n", None, "f", first_line=101)
 
     def test_a_line_over_the_cap(self):
-        data = b"a A\n" + b"x" * (columns.MAX_LINE + 1) + b"\n"
+        data = b"a A\n" + b"x" * (fields.MAX_LINE + 1) + b"\n"
         with pytest.raises(DataError, match=r"^f:2: a line of 1,048,577 bytes; at most 1,048,576"):
             parse_conll(data, None, "f")
         assert parse_conll(data[4:-2], None).tokens == 1
@@ -180,6 +180,10 @@ class TestNames:
 
     def test_with_still_fewer_columns_the_last_ones_are_taken_to_be_missing(self):
         assert list(parse_conll(b"a\n", ["word", "pos", "tag"], optional="pos").columns) == ["word"]
+
+    def test_further_columns_never_take_the_place_of_a_named_one(self):
+        corpus = parse_conll(b"a b x\n", ["c2", "word"], optional="tag")
+        assert corpus.sentences("c2") == [["a"]]
 
     def test_without_an_optional_one_every_column_is_needed(self):
         with pytest.raises(DataError, match=r"1 columns.* 3 "):

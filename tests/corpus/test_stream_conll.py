@@ -110,6 +110,14 @@ def test_a_sentence_is_answered_as_soon_as_its_blank_line_arrives():
     assert list(stream) == []
 
 
+@pytest.mark.parametrize("blank", [b"\n", b"\r\n", b"   \n", b" \t \r\n"])
+def test_any_blank_line_ends_a_sentence_also_byte_by_byte(blank):
+    data = b"a A\n" + blank + b"b B\n"
+    file = Pieces(*(data[k : k + 1] for k in range(len(data))))
+    assert sentences(next(stream_conll(file, NAMES)).corpus) == [[("a", "A")]]
+    assert b"".join(file.pieces) == b"b B\n"
+
+
 def test_an_empty_stream_has_no_pieces():
     assert list(stream_conll(Pieces(), NAMES)) == []
 

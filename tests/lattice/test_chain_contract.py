@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from enumeration import EnumeratedChain
@@ -45,8 +47,8 @@ def chains(draw, forbid=True):
 def enumerated(chain):
     """One enumeration a sentence, None where no path is legal."""
     out = []
-    for a, b in zip(chain.offsets, chain.offsets[1:], strict=False):
-        blocks = chain.transitions
+    blocks = chain.transitions
+    for a, b in pairwise(chain.offsets):
         transition = (lambda t, a=a: blocks[a + t]) if chain.positional else (lambda t: blocks)
         one = EnumeratedChain(chain.scores[a:b], transition)
         out.append((int(a), int(b), one if one.scores.max() > -np.inf else None))
@@ -207,7 +209,7 @@ def test_mixed_lengths_are_answered_each_as_if_alone(way):
     scores, transitions = rng.normal(size=(offsets[-1], 5)), rng.normal(size=(5, 5))
     together = Chain(scores, transitions, offsets).marginals(arcs=True)
     arcs = np.zeros((5, 5))
-    for s, (a, b) in enumerate(zip(offsets, offsets[1:], strict=False)):
+    for s, (a, b) in enumerate(pairwise(offsets)):
         alone = Chain(scores[a:b], transitions, np.array([0, b - a])).marginals(arcs=True)
         np.testing.assert_array_equal(alone.nodes, together.nodes[a:b])
         assert alone.log_z[0] == together.log_z[s]

@@ -39,7 +39,7 @@ def tag(
     """
     from trellis.corpus import stream_conll
     from trellis.files import open_bytes
-    from trellis.jit import worthwhile
+    from trellis.jit import announce
     from trellis.models import load
 
     began = time.perf_counter()
@@ -54,7 +54,7 @@ def tag(
             sink.flush()
             tokens += piece.corpus.tokens
             sentences += len(piece.corpus)
-            worthwhile(tokens)  # a long pipe comes in small pieces
+            announce(tokens)
     if json:
         seconds = time.perf_counter() - began
         speed = tokens / seconds

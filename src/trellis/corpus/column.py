@@ -39,14 +39,17 @@ class Column:
         return list(map(self.strings.__getitem__, self.ids.tolist()))
 
     def compact(self) -> Column:
-        """The column itself when every string occurs, else one whose table holds only those that do."""
-        if np.bincount(self.ids, minlength=len(self.strings)).all():
+        """The column as a reader would have numbered it: only strings that occur, in order of first appearance."""
+        tokens = len(self.ids)
+        first = np.full(len(self.strings), tokens)
+        first[self.ids[::-1]] = np.arange(tokens)[::-1]  # of several the last one written stays
+        order = np.argsort(first, kind="stable")
+        order = order[first[order] < tokens]
+        if len(order) == len(first) and np.all(order[1:] > order[:-1]):
             return self
-        present, first, inverse = np.unique(self.ids, return_index=True, return_inverse=True)
-        order = np.argsort(first)  # by first appearance, as a reader would have numbered them
-        rank = np.empty(len(order), np.int32)
+        rank = np.empty(len(first), np.int32)
         rank[order] = np.arange(len(order), dtype=np.int32)
-        return Column(rank[inverse], [self.strings[i] for i in present[order].tolist()])
+        return Column(rank[self.ids], [self.strings[i] for i in order.tolist()])
 
     @classmethod
     def of(cls, values: Iterable[str]) -> Column:

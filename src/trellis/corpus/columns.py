@@ -18,28 +18,16 @@ from numpy.typing import NDArray
 
 from trellis.corpus.column import Column
 from trellis.corpus.corpus import Corpus, check_names, concatenate
+from trellis.corpus.fields import Fields, Text, cut_fields
 from trellis.corpus.intern import intern
 from trellis.errors import DataError, SettingError
 from trellis.files import read_bytes
 
-MAX_LINE = 1 << 20  # bytes; a longer line is a binary file or a mistake
 MAX_SENTENCE = 1 << 26  # bytes; a file without blank lines is no column file
 CHUNK = 1 << 22  # bytes read at a time when a file is streamed
-_BOM = b"\xef\xbb\xbf"
+_BEGUN = re.compile(rb"\n[ \t\r]*\Z")  # what may become a blank line
 _BLANK = re.compile(rb"\n[ \t\r]*\n")
 _SEPARATOR = re.compile(r"[ \t\r\n]")
-_SPACE = np.zeros(256, bool)
-_SPACE[[9, 10, 13, 32]] = True
-
-
-@dataclass(frozen=True)
-class Fields:
-    """The fields of column-file bytes: `start, end: I64[tokens, columns]`, `lines: I64[tokens]`, `offsets`."""
-
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    lines: NDArray[np.int64]
-    offsets: NDArray[np.int64]
 
 
 def read_conll(*paths: str | Path, columns: Sequence[str] | None = None, comments: bool = False) -> Corpus:
@@ -71,11 +59,11 @@ def parse_conll(
     """
     if path == "-":
         path = "<stdin>"
-    _check_bytes(data, path, first_line)
     if columns is not None:
         columns = check_names(columns)
         width = len(columns) if optional is None else width
-    fields = _cut(data, path, comments, first_line, width, columns if optional is None else None)
+    named = columns if optional is None else None
+    fields = cut_fields(Text(data, path, first_line), comments, width, named)
     names = _names(columns, fields, optional)
     buffer = np.frombuffer(data, np.uint8)
     empty = Column(np.zeros(0, np.int32), [])
@@ -108,13 +96,12 @@ def stream_conll(
     in large pieces. `optional` as in `parse_conll`.
     """
     waiting: list[bytes] = []  # an unfinished sentence
-    size, line = 0, 1
+    tail, line = b"", 1
     width: int | None = None
     while True:
         new = file.read(CHUNK)
-        size += len(new)
         waiting.append(new)
-        tail = b"".join(waiting[-3:])  # a blank line may lie across reads
+        tail += new  # a blank line may lie across reads
         cut = _last_sentence_end(tail)
         if cut or not new:
             data = b"".join(waiting)
@@ -125,9 +112,11 @@ def stream_conll(
                 width = len(corpus.file_columns or ()) if corpus.tokens else width
                 yield Piece(data, line, corpus)
             line += data.count(b"\n")
-            waiting, size = [rest], len(rest)
-        elif size > MAX_SENTENCE:
-            raise DataError(f"no blank line in {size:,} bytes; sentences end with a blank line", path, line)
+            waiting, tail = [rest], rest
+        elif sum(map(len, waiting)) > MAX_SENTENCE:
+            raise DataError(f"no blank line in {MAX_SENTENCE:,} bytes; sentences end with a blank line", path, line)
+        begun = _BEGUN.search(tail)
+        tail = begun.group() if begun else b""
         if not new:
             return
 
@@ -154,101 +143,6 @@ def _last_sentence_end(data: bytes) -> int:
     return blank[-1] if blank else 0
 
 
-def _check_bytes(data: bytes, path: str | Path | None, first_line: int) -> None:
-    def line(at: int) -> int:
-        return first_line + data.count(b"\n", 0, at)
-
-    zero = data.find(b"\0")
-    if zero >= 0:
-        raise DataError("a NUL byte; text in UTF-8 is expected (UTF-16 or a binary file?)", path, line(zero))
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        found = data[error.start]
-        raise DataError(
-            f"byte 0x{found:02x} is not valid UTF-8; convert the file (for example with iconv)",
-            path,
-            line(error.start),
-        ) from None
-
-
-def _cut(
-    data: bytes,
-    path: str | Path | None,
-    comments: bool,
-    first_line: int,
-    width: int | None,
-    names: Sequence[str] | None,
-) -> Fields:
-    buffer = np.frombuffer(data, np.uint8)
-    newlines = np.flatnonzero(buffer == 10)
-    ends = np.append(newlines, len(buffer)) if len(buffer) and buffer[-1] != 10 else newlines
-    begins = np.concatenate([[0], newlines + 1])[: len(ends)]
-    if first_line == 1 and data.startswith(_BOM):
-        begins[0] = len(_BOM)
-    _check_line_lengths(begins, ends, path, first_line)
-
-    inked = np.zeros(len(buffer) + 2, bool)
-    np.logical_not(_SPACE[buffer], out=inked[1:-1])
-    inked[1 : 1 + int(begins[0]) if len(begins) else 1] = False  # the mark of byte order
-    comment = buffer.take(begins, mode="clip") == ord("#") if comments and len(buffer) else np.zeros(len(ends), bool)
-    for line in np.flatnonzero(comment).tolist():
-        inked[begins[line] + 1 : ends[line] + 1] = False
-    edges = np.flatnonzero(inked[1:] != inked[:-1])
-    start, end = edges[::2], edges[1::2]
-
-    # fields per line, by where each line ends among the field starts
-    per_line = np.diff(np.searchsorted(start, ends), prepend=0)
-    full = np.flatnonzero(per_line)
-    if not len(full):
-        return Fields(
-            np.zeros((0, width or 0), np.int64), np.zeros((0, width or 0), np.int64), full, np.zeros(1, np.int64)
-        )
-    expected = int(per_line[full[0]]) if width is None else width
-    wrong = full[per_line[full] != expected]
-    if len(wrong):
-        _wrong_width(int(per_line[wrong[0]]), expected, names, width is None, path, first_line, wrong[0], full[0])
-    # a sentence begins where the line number jumps over at least one line that is blank, not a comment
-    blanks = np.cumsum((per_line == 0) & ~comment)
-    skipped = np.flatnonzero(np.diff(blanks[full])) + 1
-    offsets = np.concatenate([[0], skipped, [len(full)]])
-    shape = (len(full), expected)
-    return Fields(start.reshape(shape), end.reshape(shape), full + first_line, offsets.astype(np.int64))
-
-
-def _wrong_width(
-    found: int,
-    expected: int,
-    names: Sequence[str] | None,
-    from_first: bool,
-    path: str | Path | None,
-    first_line: int,
-    wrong: int,
-    first: int,
-) -> None:
-    if names is not None:
-        what = (
-            f"{found} columns found, but {expected} named ({','.join(names)}); name every column from left to right, "
-        )
-        raise DataError(what + "`_` for one to leave out", path, first_line + int(wrong))
-    where = f"on line {first_line + int(first)}" if from_first else "on the lines before"
-    what = f"{found} columns, but {expected} {where}; every token needs the same number of columns"
-    raise DataError(what, path, first_line + int(wrong))
-
-
-def _check_line_lengths(
-    begins: NDArray[np.int64], ends: NDArray[np.int64], path: str | Path | None, first_line: int
-) -> None:
-    lengths = ends - begins
-    if len(lengths) and lengths.max() > MAX_LINE:
-        line = int(lengths.argmax())
-        raise DataError(
-            f"a line of {int(lengths[line]):,} bytes; at most {MAX_LINE:,} are read (is this a column file?)",
-            path,
-            first_line + line,
-        )
-
-
 def _names(columns: Sequence[str] | None, fields: Fields, optional: str | None) -> list[str]:
     width = fields.start.shape[1]
     if columns is None:
@@ -258,7 +152,12 @@ def _names(columns: Sequence[str] | None, fields: Fields, optional: str | None) 
         return names
     if optional in names and width == len(names) - 1:
         names.remove(optional)
-    return (names + [f"c{i}" for i in range(len(names), width)])[:width]
+    while len(names) < width:
+        name = f"c{len(names)}"
+        while name in names:
+            name += "_"
+        names.append(name)
+    return names[:width]
 
 
 def _column(data: bytes, buffer: NDArray[np.uint8], start: NDArray[np.int64], end: NDArray[np.int64]) -> Column:

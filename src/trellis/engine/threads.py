@@ -15,7 +15,10 @@ F64 = NDArray[np.float64]
 
 
 class ThreadedObjective:
-    """The sum of all shards' losses plus the prior. Optimisers see this and nothing below it."""
+    """The sum of all shards' losses plus the prior. Optimisers see this and nothing below it.
+
+    One evaluation at a time: shards use their memory again.
+    """
 
     def __init__(self, shards: Sequence[Shard], size: int, prior: L2, threads: int | None = None):
         self.shards = list(shards)

@@ -111,8 +111,9 @@ class CRF(Estimator):
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(LinearChain(tuple(labels), features, layout, outcome.theta), outcome, columns)
         if not (outcome.converged or outcome.stopped_early):
+            why = "no step lowers the objective (extreme feature values?)" if outcome.stuck else "raise max_iter or tol"
             warnings.warn(
-                f"training stopped after {outcome.iterations} iterations before it converged; raise max_iter or tol",
+                f"training stopped after {outcome.iterations} iterations before it converged; {why}",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -259,7 +260,7 @@ class CRF(Estimator):
             raise DamagedModelError(f"{path}: the model's settings do not fit: {error}") from None
         outcome = Outcome(
             model.weights, training["objective"], training["iterations"], training["evaluations"],
-            training["converged"], False, 0.0, None,
+            training["converged"], False, False, 0.0, None,
         )  # fmt: skip
         crf._adopt(model, outcome, training["columns"])
         return crf

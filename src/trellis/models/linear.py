@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trellis.corpus import Corpus
 from trellis.errors import DataError
 from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of
-from trellis.jit import worthwhile
+from trellis.jit import announce, worthwhile
 from trellis.lattice import Chain
 from trellis.scoring import WeightLayout, plain_scores
 
@@ -36,6 +36,7 @@ class LinearChain:
     features: TemplateFeatures | GivenFeatures
     layout: WeightLayout
     weights: F64
+    prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
 
     def best(self, data: Sentences, threads: int = 1) -> NDArray[np.int32]:
         """The best label of every token, I32[tokens]."""
@@ -63,9 +64,7 @@ class LinearChain:
 
     def with_weights(self, weights: F64) -> LinearChain:
         """The same model with other weights; what was prepared for scoring is shared."""
-        other = LinearChain(self.labels, self.features, self.layout, weights)
-        other.__dict__["_scoring"] = self._scoring
-        return other
+        return replace(self, weights=weights, prepared=self._scoring)
 
     def _chain(self, packed: Packed, offsets: NDArray[np.int64]) -> Chain:
         transitions = self.layout.transition_matrix(self.weights[self.layout.pairs :])
@@ -80,7 +79,7 @@ class LinearChain:
     def _scoring(self) -> HybridScoring:
         from trellis.scoring.hybrid import HybridScoring
 
-        return HybridScoring(self.layout)
+        return self.prepared or HybridScoring(self.layout)
 
     @cached_property
     def _rows(self) -> F64:
@@ -94,7 +93,7 @@ class LinearChain:
         def one(batch: Sentences) -> Answer:
             return answer(self.pack(batch), batch.offsets if isinstance(batch, Corpus) else offsets_of(batch))
 
-        worthwhile(data.tokens if isinstance(data, Corpus) else sum(map(len, data)))  # not batch by batch
+        announce(data.tokens if isinstance(data, Corpus) else sum(map(len, data)))
         if isinstance(data, Corpus) and isinstance(self.features, TemplateFeatures):
             data = self.features.translated(data)
         batches = list(_cut(data))

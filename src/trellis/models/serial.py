@@ -17,6 +17,8 @@ from trellis.models.linear import LinearChain
 from trellis.scoring import WeightLayout
 from trellis.store import Tensors, get_strings, put_strings
 
+_TEMPLATE_KEYS = {"kind", "templates", "columns", "ranks"}
+
 
 def description_of(
     kind: str, params: dict[str, Any], training: dict[str, Any], model: LinearChain
@@ -39,7 +41,10 @@ def model_from(
     description: dict[str, Any], tensors: Tensors, known: list[str], path: str | Path
 ) -> tuple[dict[str, Any], dict[str, Any], LinearChain]:
     """Parameters, training record and model; one typed error for whatever does not fit."""
+    tensors = dict(tensors)  # what is read is taken out; nothing may be left
     try:
+        if set(description) != {"format", "model", "params", "training", "features"}:
+            raise ValueError("entries of the description")
         params, training = description["params"], description["training"]
         if type(params) is not dict or type(training) is not dict or not set(params) <= set(known):
             raise ValueError("parameters")
@@ -52,6 +57,8 @@ def model_from(
         weights = _tensor(tensors, "weights", np.float64)
         if len(weights) != layout.size or not np.isfinite(weights).all():
             raise ValueError("weights")
+        if tensors:
+            raise ValueError(f"unknown tensors: {', '.join(tensors)}")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, TemplateError) as error:
         raise DamagedModelError(f"{path}: the model's parts do not fit together ({error})") from None
     return params, training, LinearChain(tuple(labels), features, layout, weights)
@@ -77,6 +84,8 @@ def _put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) 
 
 
 def _get_features(tensors: Tensors, description: dict[str, Any]) -> TemplateFeatures | GivenFeatures:
+    if set(description) != ({"kind"} if description["kind"] == "given" else _TEMPLATE_KEYS):
+        raise ValueError("entries of the features")
     if description["kind"] == "given":
         return GivenFeatures(get_strings(tensors, "attributes"))
     if description["kind"] != "templates":
@@ -132,7 +141,7 @@ def _check_training(training: dict[str, Any]) -> None:
 
 
 def _tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
-    values = tensors[name]
+    values = tensors.pop(name)
     if values.dtype != dtype or values.ndim != 1:
         raise ValueError(f"tensor {name}")
     return values

@@ -18,8 +18,8 @@ def put_strings(tensors: Tensors, name: str, strings: Sequence[str]) -> None:
 
 
 def get_strings(tensors: Tensors, name: str) -> list[str]:
-    """The strings again, all different. Raises ValueError or KeyError for anything else."""
-    data, offsets = tensors[f"{name}.bytes"], tensors[f"{name}.offsets"]
+    """Takes the strings out again, all different. Raises ValueError or KeyError for anything else."""
+    data, offsets = tensors.pop(f"{name}.bytes"), tensors.pop(f"{name}.offsets")
     if data.dtype != np.uint8 or offsets.dtype != np.int64 or data.ndim != 1 or offsets.ndim != 1:
         raise ValueError(f"{name} is no list of strings")
     if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(data) or np.any(offsets[1:] < offsets[:-1]):

@@ -37,6 +37,7 @@ class Outcome:
     evaluations: int
     converged: bool
     stopped_early: bool
+    stuck: bool
     seconds: float
     dev_score: float | None
 
@@ -79,6 +80,7 @@ def train(
         state.evaluations,
         state.converged,
         stopped_early,
+        state.stuck,
         time.perf_counter() - began,
         None if dev_score is None else float(best_score),
     )
