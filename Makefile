@@ -13,6 +13,8 @@ test: $(VENV)/installed-test lint
 	@$(BIN)/python -m pytest
 	@echo "The kernels once more, uncompiled:"
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features
+	@echo "And with every index checked:"
+	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective
 
 lint: $(VENV)/installed-test
 	@$(BIN)/ruff check src tests
