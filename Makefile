@@ -4,6 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
+# larger public corpora, for benchmarks and the tests that need them
+TRELLIS_DATA ?= ../shared/data
+export TRELLIS_DATA
+
 .PHONY: demo test lint bench clean
 
 demo: $(VENV)/installed

@@ -31,9 +31,12 @@ def cache_home() -> Path:
 def open_bytes(path: str | Path) -> BinaryIO:
     """A file to read (`-`: standard input, unbuffered), or one clear error for whatever prevents it."""
     if str(path) == "-":
+        if sys.stdin is None:
+            raise FileAccessError("standard input is closed")
         return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
     try:
-        return open(path, "rb")
+        # what comes from a pipe is to be had as it comes
+        return open(path, "rb", buffering=-1 if Path(path).is_file() else 0)
     except IsADirectoryError:
         raise FileAccessError(f"{path}: is a directory; a file is needed") from None
     except FileNotFoundError:
@@ -42,6 +45,17 @@ def open_bytes(path: str | Path) -> BinaryIO:
         raise FileAccessError(f"{str(path)!r} cannot be the name of a file") from None
     except OSError as error:
         raise FileAccessError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def write_all(file: BinaryIO, data: bytes) -> None:
+    """Writes every byte, also where one write may take only a part (an unbuffered file, a full disk)."""
+    view = memoryview(data)
+    while view:
+        written = file.write(view)
+        if not written:
+            raise FileAccessError("standard output cannot be written to just now")
+        view = view[written:]
+    file.flush()
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -63,6 +77,10 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     target = Path(path)
     _check_target(target)
     final = target.resolve()  # through a link, so that what it points to is replaced and the link stays
+    if final.exists() and not final.is_file():  # a pipe or a device is written to, never replaced
+        with final.open("wb", buffering=0) as file:
+            yield file
+        return
     temporary = final.with_name(f".{final.name}.{secrets.token_hex(8)}.part")
     try:
         with temporary.open("xb") as file:
@@ -89,10 +107,18 @@ def write_atomically(path: str | Path, data: bytes) -> None:
 
 
 def install(folder: Path, texts: Mapping[str, bytes]) -> None:
-    """Writes files (name -> bytes) into a folder: all of them to disk first, then renamed."""
+    """Writes files (name -> bytes) into a folder; all are written before the first is renamed."""
     with ExitStack() as stack:
         for name, data in texts.items():
             stack.enter_context(replacing(folder / name)).write(data)
+
+
+def same_file(a: str | Path, b: str | Path) -> bool:
+    """Whether two names stand for one existing file."""
+    try:
+        return os.path.samefile(a, b)
+    except OSError:
+        return False
 
 
 def check_writable(path: str | Path) -> None:
@@ -107,6 +133,8 @@ def check_writable(path: str | Path) -> None:
 
 
 def _check_target(target: Path) -> None:
+    if str(target) == "-":
+        raise FileAccessError("-: standard output cannot be written to here; give a file name")
     if target.is_dir():
         raise FileAccessError(f"{target}: is a directory; a file name is needed")
     if not target.resolve().parent.is_dir():

@@ -13,7 +13,9 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 from trellis.errors import SettingError
@@ -24,6 +26,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Importing Numba and reading compiled kernels takes about as long as tagging twice as many tokens without them.
 SMALL = 20_000
 
+_decorating = Lock()  # kernels are imported when first needed, maybe by several threads
+
 # Not the full set: it would assume that there are no infinities, and forbidden arcs are minus infinity.
 _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 
@@ -31,13 +35,18 @@ _FASTMATH = {"reassoc", "contract", "arcp", "nsz"}
 def worthwhile(tokens: int) -> bool:
     """Whether work on so many tokens should use compiled kernels rather than plain NumPy; always, once Numba has
     been imported."""
-    return tokens >= SMALL or "numba" in sys.modules
+    return "numba" in sys.modules or (tokens >= SMALL and _numba_is_there())
 
 
 def announce(tokens: int) -> None:
     """Says how much work there is in all before it comes in pieces, so that no piece is taken for a small job."""
     if worthwhile(tokens):
         import numba  # noqa: F401
+
+
+@cache
+def _numba_is_there() -> bool:
+    return find_spec("numba") is not None
 
 
 def threads_available() -> int:
@@ -50,26 +59,39 @@ def threads_available() -> int:
 
 def kernel(function: Function) -> Function:
     """Compiles a function for many threads: no GIL, cached on disk, results that keep infinities."""
-    return _compiled(function, _FASTMATH)
+    return _compiled(function, _FASTMATH, False)
 
 
-def ordered_kernel(function: Function) -> Function:
-    """A kernel whose sums are taken as they are written."""
-    return _compiled(function, _FASTMATH - {"reassoc"})
+def part(function: Function) -> Function:
+    """A piece of kernels, always inlined.
+
+    Not only for speed: a piece that stayed a function would be found compiled alone in the process that compiles it,
+    and compiled for its caller in one that reads the cache, and the two may round differently.
+    """
+    return _compiled(function, _FASTMATH, True)
 
 
-def _compiled(function: Function, fastmath: set[str]) -> Function:
-    import numba
+def ordered_part(function: Function) -> Function:
+    """A piece of kernels whose sums are taken as they are written."""
+    return _compiled(function, _FASTMATH - {"reassoc"}, True)
 
+
+def _compiled(function: Function, fastmath: set[str], inline: bool) -> Function:
+    try:
+        import numba
+    except ImportError:
+        raise SettingError("this needs the package numba, which is not installed") from None
     config: Any = numba.config
     folder = _cache_folder()
-    before = config.CACHE_DIR
     # The locator of a function's cache is fixed when it is decorated; other people's kernels keep theirs.
-    config.CACHE_DIR = folder or before
-    try:
-        return cast(Function, numba.njit(nogil=True, cache=folder is not None, fastmath=fastmath)(function))
-    finally:
-        config.CACHE_DIR = before
+    with _decorating:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = folder or before
+        try:
+            decorate = numba.njit(nogil=True, cache=folder is not None, fastmath=fastmath, forceinline=inline)
+            return cast(Function, decorate(function))
+        finally:
+            config.CACHE_DIR = before
 
 
 def first_run() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -188,7 +189,10 @@ BAD = {
         ["train", "good.txt", "--columns", "word,pos,chunk", "--target", "x", "--model", "m"],
         "unknown target 'x'; the columns are: word, pos, chunk",
     ),
-    "columns the features do not find": (["train", "good.txt", "--model", "m"], "no column word"),
+    "columns the features do not find": (
+        ["train", "good.txt", "--model", "m"],
+        "read the columns word, pos, and there are: c0, c1; name the columns",
+    ),
     "unknown features": (["train", "good.txt", "--features", "magic", "--model", "m"], "'magic': neither a preset"),
     "an unknown loss": (["train", "good.txt", "--loss", "x", "--model", "m"], "loss 'x' is not known"),
     "an unknown optimizer": (["train", "good.txt", "--optimizer", "x", "--model", "m"], "optimizer 'x' is not known"),
@@ -252,6 +256,95 @@ def test_help_shows_an_example(run, command):
     assert code == 0
     assert "Example:" in out
     assert f"trellis {command}" in out.split("Example:")[1] or "trellis tag" in out.split("Example:")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["train", "-", "-", "--model", "m"], "standard input (-) can be read only once"),
+        (["train", "good.txt", "--model", "good.txt"], "would overwrite the data"),
+        (["train", "good.txt", "--model", "-"], "give a file name"),
+        (["train", "good.txt", "--columns", "word,pos,x", "--dev", "empty.txt", "--model", "m"], "no token in the dev"),
+        (["tag", "MODEL", "good.txt", "--output", "MODEL"], "is the model itself"),
+        (["tag", "MODEL", "good.txt", "--threads", "0"], "threads is 0"),
+    ],
+)
+def test_what_would_do_harm_is_refused(run, model, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.txt").write_text("a DT O\nb NN B\n\n")
+    (tmp_path / "empty.txt").write_text("\n")
+    before = model.read_bytes()
+    code, _, err = run(*(str(model) if word == "MODEL" else word for word in arguments))
+    assert code == 1
+    assert message in err
+    assert model.read_bytes() == before
+    assert (tmp_path / "good.txt").read_text() == "a DT O\nb NN B\n\n"
+
+
+def test_comments_stay_comments(run, model, tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("# one\nThe DT\n# two\ndog NN\n\n")
+    code, out, _ = run("tag", model, path, "--comments")
+    assert code == 0
+    assert out == "# one\nThe DT B-NP\n# two\ndog NN I-NP\n\n"
+
+
+def test_a_pipe_is_written_to_and_never_replaced(model, sentence, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE) as reader:
+        done = subprocess.run([sys.executable, "-m", "trellis", "tag", model, sentence, "-o", pipe], check=False)
+        assert done.returncode == 0
+        assert reader.communicate(timeout=30)[0].startswith(b"The DT B-NP\n")
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_cannot_be_written_whole_is_an_error(model, tmp_path, unbuffered):
+    """A file size limit stands in for a full disk."""
+    script = (
+        f"ulimit -f 8; '{sys.executable}' -m trellis tag '{model}' '{sample_path('train')}' --columns {COLUMNS} "
+        f"> '{tmp_path}/out.txt'"
+    )
+    done = subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("trellis: cannot be written: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_closed_standard_streams_are_one_line(model):
+    for redirection in ("<&-", "< /dev/null >&-"):
+        command = f"'{sys.executable}' -m trellis tag '{model}' {redirection}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+        assert done.returncode == 1
+        assert "is closed" in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_ctrl_c_ends_training_and_leaves_the_old_model(tmp_path):
+    path = tmp_path / "m"
+    path.write_text("old")
+    arguments = [
+        "train",
+        sample_path("train"),
+        "--columns",
+        COLUMNS,
+        "--target",
+        "chunk",
+        "--l2",
+        "1e-6",
+        "--tol",
+        "1e-12",
+    ]
+    command = [sys.executable, "-m", "trellis", *map(str, arguments), "--model", str(path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert "training 'chunk'" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert process.stderr.read().endswith("trellis: interrupted\n")
+    assert path.read_text() == "old"
 
 
 def test_training_that_does_not_converge_says_so(run, tmp_path):

@@ -94,7 +94,7 @@ class TestWhereTemplatesComeFrom:
 
     @pytest.mark.parametrize("name", PRESETS)
     def test_a_preset_that_needs_a_column_says_so(self, name):
-        with pytest.raises(TemplateError, match=f"preset '{name}':.*the columns are: x"):
+        with pytest.raises(SettingError, match=f"features '{name}' read the columns .* there are: x;"):
             templates_for(name, ["x"], "t")
 
     def test_lines_as_they_are(self):

@@ -202,6 +202,73 @@ def test_two_strands_that_never_meet_and_take_turns_in_underflowing():
     np.testing.assert_allclose(answer.nodes[:, 0], 1.0)
 
 
+@pytest.mark.parametrize(("length", "labels"), [(240, 22), (1238, 9), (2000, 22)])
+def test_scores_of_zero_have_as_many_paths_as_there_are(length, labels):
+    answer = Chain(np.zeros((length, labels)), np.zeros((labels, labels)), np.array([0, length])).marginals(arcs=True)
+    assert answer.log_z[0] == pytest.approx(length * np.log(labels), rel=1e-12)
+    np.testing.assert_allclose(answer.nodes, 1 / labels)
+
+
+OFF = -np.inf
+DEAD_ENDS = {
+    "a label that is never reached grows without bound": (
+        [[0, -200, OFF, OFF], [0, -200, 0, OFF], [OFF, 0, 0, OFF], [OFF, -200, 0, 0], [OFF, -200, 0, 0]],
+        [[0, OFF, OFF, OFF], [OFF, 0, OFF, OFF], [OFF, OFF, OFF, 0], [OFF, OFF, OFF, 0]],
+    ),
+    "scales beyond exp(600)": (
+        [[0, 0, OFF], [-69, -69, 0], [0, -224, OFF], [0, -224, OFF], [OFF, -229, 0]],
+        [[0, OFF, OFF], [OFF, 0, OFF], [OFF, OFF, 0]],
+    ),
+    "far apart but all finite, with masks": (
+        [[0, -50, OFF], [OFF, -50, 0], [0, OFF, -50], [-50, 0, OFF], [0, OFF, 0]],
+        [[0, -500, -500], [-500, 0, -500], [-500, -500, -250]],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DEAD_ENDS)
+def test_dead_ends_do_not_spoil_the_living(case):
+    scores, transitions = (np.array(values, float) for values in DEAD_ENDS[case])
+    answer = Chain(scores, transitions, np.array([0, len(scores)])).marginals(arcs=True)
+    one = EnumeratedChain(scores, lambda t: transitions)
+    assert answer.log_z[0] == pytest.approx(one.log_z)
+    np.testing.assert_allclose(answer.nodes, one.nodes(), atol=1e-12)
+    np.testing.assert_allclose(answer.arcs, one.arcs().sum(axis=0), atol=1e-12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), spread=st.sampled_from([30.0, 100.0, 230.0]))
+def test_masks_and_wide_spreads(seed, spread):
+    rng = np.random.default_rng(seed)
+    scores, transitions = rng.uniform(-spread, 0, (5, 4)), rng.uniform(-spread, 0, (4, 4))
+    scores[rng.random(scores.shape) < 0.3] = -np.inf
+    transitions[rng.random(transitions.shape) < 0.4] = -np.inf
+    one = EnumeratedChain(scores, lambda t: transitions)
+    if one.scores.max() == -np.inf:
+        return
+    answer = Chain(scores, transitions, np.array([0, 5])).marginals(arcs=True)
+    assert answer.log_z[0] == pytest.approx(one.log_z)
+    np.testing.assert_allclose(answer.nodes, one.nodes(), atol=1e-11)
+    np.testing.assert_allclose(answer.arcs, one.arcs().sum(axis=0), atol=1e-11)
+
+
+@pytest.mark.parametrize("ask", ["best", "marginals"])
+def test_scores_too_large_to_add_up_are_an_error(ask):
+    chain = Chain(np.full((3, 2), -1e308), np.zeros((2, 2)), np.array([0, 3]))
+    with pytest.raises(DataError, match="more than a number can hold"):
+        getattr(chain, ask)()
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    with pytest.raises(DataError, match="offsets"):
+        Chain(np.zeros((3, 2)), np.zeros((2, 2)), np.array([0, 3_000_000]))
+    chain = Chain(np.zeros((3, 2)), np.zeros((2, 2)), np.array([0, 3]))
+    with pytest.raises(DataError, match="paths"):
+        chain.path_scores(np.array([0, 1, 2], np.int32))
+    with pytest.raises(DataError, match="does not fit"):
+        chain.covariance(np.zeros((2, 2)))
+
+
 def test_mixed_lengths_are_answered_each_as_if_alone(way):
     rng = np.random.default_rng(5)
     lengths = [7, 0, 1, 30, 2, 7, 13, 1, 4]

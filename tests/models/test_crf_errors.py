@@ -65,12 +65,14 @@ def test_an_unknown_target(corpus):
 
 def test_templates_that_read_the_target(corpus):
     with pytest.raises(TemplateError, match="reads the target column 'pos'"):
-        CRF(target="pos").fit(corpus)
+        CRF(target="pos", features="U1:%x[0,pos]").fit(corpus)
+    with pytest.raises(SettingError, match="read the columns word, pos, and there are: word, chunk;"):
+        CRF(target="pos", features="chunking").fit(corpus)
 
 
 def test_templates_for_columns_that_are_not_there():
     corpus = Corpus.from_lists({"word": [["a"]], "tag": [["X"]]})
-    with pytest.raises(TemplateError, match=r"preset 'chunking':.*no column pos; the columns are: word, tag"):
+    with pytest.raises(SettingError, match="read the columns word, pos, and there are: word; name the columns"):
         CRF(target="tag").fit(corpus)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.errors import SettingError
+from trellis.errors import DataError, SettingError
 from trellis.optim import LBFGS, find_optimizer
 
 
@@ -172,11 +172,10 @@ class TestEnds:
             assert state.converged
             assert state.evaluations <= 2 * state.iteration + 25
 
-    def test_stuck_when_the_objective_is_no_number(self):
-        objective = Objective(lambda x: (np.nan, np.full(1, np.nan)))
-        state = run(LBFGS(), objective, [1.0])
-        assert state.stuck
-        assert not state.converged
+    @pytest.mark.parametrize("value", [np.nan, np.inf])
+    def test_an_objective_that_is_no_number_is_refused(self, value):
+        with pytest.raises(DataError, match="not finite"):
+            run(LBFGS(), Objective(lambda x: (value, np.full(1, value))), [1.0])
 
     def test_stale_curvature_is_forgotten_before_giving_up(self):
         """With a wrong memory the direction leads up; the plain gradient still works."""

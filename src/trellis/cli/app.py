@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import click
 
 from trellis import __version__
 from trellis.cli.bench import bench
+from trellis.cli.console import interrupt
 from trellis.cli.data import data
 from trellis.cli.demo import demo
 from trellis.cli.evaluate import evaluate
@@ -29,9 +31,12 @@ for command in (demo, train, tag, evaluate, score, data, bench):
 
 
 def main() -> None:
-    """Ends with one clear line and a code: 1 bad input, 2 wrong usage, 130 interrupted."""
+    """Ends with one clear line and a code: 1 bad input, 2 wrong usage, 130 interrupted, 141 reader gone."""
     try:
+        signal.signal(signal.SIGINT, interrupt)
         app(prog_name="trellis", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(2)
@@ -43,9 +48,19 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         sys.exit(_fail("interrupted", 130))
     except BrokenPipeError:
-        # the reader has gone (`| head`): end quietly, and keep the interpreter from flushing into the void
+        _forget_output()
+        sys.exit(141)  # as a program that SIGPIPE ends
+    except OSError as error:
+        _forget_output()
+        sys.exit(_fail(f"cannot be written: {error.strerror or error}", 1))
+    except MemoryError:
+        sys.exit(_fail("not enough memory; use fewer features, labels or threads, or less data at a time", 1))
+
+
+def _forget_output() -> None:
+    """Keeps the interpreter from flushing once more into what cannot be written."""
+    if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
 
 
 def _fail(message: str, code: int) -> int:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -32,11 +33,20 @@ def print_json(values: dict[str, Any]) -> None:
     print(json.dumps(values, ensure_ascii=False), flush=True)
 
 
+_interrupted = Event()
+
+
+def interrupt(signum: int, frame: object) -> None:
+    """Ctrl-C. The exception can get lost in a callback of the compiler, so it is also remembered."""
+    _interrupted.set()
+    raise KeyboardInterrupt
+
+
 @contextmanager
-def training_progress(label: str) -> Iterator[Report | None]:
+def training_progress(label: str) -> Iterator[Report]:
     """A bar with iteration, objective, gradient, dev score and time left; none in a pipe."""
     if not sys.stderr.isatty():
-        yield None
+        yield _stop_if_interrupted
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
@@ -49,12 +59,18 @@ def training_progress(label: str) -> Iterator[Report | None]:
         task = bar.add_task(label, total=1.0, state="")
 
         def report(now: Progress) -> None:
+            _stop_if_interrupted(now)
             dev = "" if now.dev_score is None else f"  dev {100 * now.dev_score:.2f}"
             left = now.seconds * (1.0 - now.fraction) / max(now.fraction, 0.01)
             state = f"#{now.iteration}  {now.objective:,.2f}  |g| {now.gradient_norm:.2g}{dev}"
             bar.update(task, completed=now.fraction, state=f"{state}  {now.seconds:.0f} s, {left:.0f} s left")
 
         yield report
+
+
+def _stop_if_interrupted(now: Progress) -> None:
+    if _interrupted.is_set():
+        raise KeyboardInterrupt
 
 
 @contextmanager

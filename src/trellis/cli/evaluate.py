@@ -29,6 +29,8 @@ def evaluate(model: str, file: str, columns: str | None, comments: bool, threads
     from trellis.models import load
 
     crf = load(model).set_params(threads=threads)
+    if not (columns or crf.columns_):
+        raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     began = time.perf_counter()
     corpus = read_conll(file, columns=options.names_of(columns) or crf.columns_, comments=comments)
     if not corpus.tokens:

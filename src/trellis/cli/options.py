@@ -8,7 +8,7 @@ import click
 columns = click.option(
     "--columns", metavar="NAMES", help="Names of the columns from left to right, `_` to leave one out."
 )
-comments = click.option("--comments", is_flag=True, help="Leave out lines that begin with `#`.")
+comments = click.option("--comments", is_flag=True, help="Lines that begin with `#` are not tokens.")
 threads = click.option("--threads", type=int, metavar="N", help="Threads; all if not given. The result is the same.")
 as_json = click.option("--json", "json", is_flag=True, help="Print one JSON object as the last line.")
 

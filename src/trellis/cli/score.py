@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from trellis.cli import options
-from trellis.cli.console import print_json
+from trellis.cli.console import print_json, say
 
 
 @click.command()
@@ -21,7 +21,7 @@ def score(file: str, comments: bool, json: bool) -> None:
     """
     from trellis.corpus import read_conll
     from trellis.errors import DataError
-    from trellis.models import compare
+    from trellis.metrics import compare
 
     corpus = read_conll(file, comments=comments)
     columns = list(corpus.columns.values())
@@ -29,6 +29,8 @@ def score(file: str, comments: bool, json: bool) -> None:
         raise DataError("there is no token to score", file)
     if len(columns) < 2:
         raise DataError("one column; the last two must be gold and predicted labels", file)
+    if not set(columns[-2].strings) & set(columns[-1].strings):
+        say("trellis: warning: the last two columns have no label in common; are they gold and predicted?")
     report = compare(columns[-2], columns[-1], corpus.offsets)
     print(report.as_text())
     if json:

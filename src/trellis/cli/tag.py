@@ -11,6 +11,7 @@ import click
 
 from trellis.cli import options
 from trellis.cli.console import print_json
+from trellis.errors import FileAccessError
 
 if TYPE_CHECKING:
     from trellis.corpus import Piece
@@ -23,10 +24,18 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", metavar="FILE", help="Where to write; standard output if not given.")
 @click.option("--columns", metavar="NAMES", help="Names of the input's columns, if other than the training file's.")
 @click.option("--marginals", is_flag=True, help="Add a column LABEL:PROBABILITY for every label.")
+@options.comments
 @options.threads
 @options.as_json
 def tag(
-    model: str, file: str, output: str | None, columns: str | None, marginals: bool, threads: int | None, json: bool
+    model: str,
+    file: str,
+    output: str | None,
+    columns: str | None,
+    marginals: bool,
+    comments: bool,
+    threads: int | None,
+    json: bool,
 ) -> None:
     """Tag a column file: one predicted column is added after the input's own.
 
@@ -38,20 +47,24 @@ def tag(
       trellis tag chunk.trellis test.txt > tagged.txt
     """
     from trellis.corpus import stream_conll
-    from trellis.files import open_bytes
+    from trellis.errors import DataError, SettingError
+    from trellis.files import open_bytes, same_file, write_all
     from trellis.jit import announce
     from trellis.models import load
 
     began = time.perf_counter()
+    if output is not None and same_file(output, model):
+        raise SettingError(f"--output {output} is the model itself")
     crf = load(model).set_params(threads=threads)
     names = options.names_of(columns) or crf.columns_
+    if not names:
+        raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     tokens = sentences = 0
     with ExitStack() as stack:
         source = stack.enter_context(open_bytes(file))
         sink = _open_sink(output, stack)
-        for piece in stream_conll(source, names, file, optional=crf.target):
-            sink.write(_with_labels(crf, piece, marginals))
-            sink.flush()
+        for piece in stream_conll(source, names, file, crf.target, comments):
+            write_all(sink, _with_labels(crf, piece, marginals))
             tokens += piece.corpus.tokens
             sentences += len(piece.corpus)
             announce(tokens)
@@ -63,6 +76,8 @@ def tag(
 
 def _open_sink(output: str | None, stack: ExitStack) -> BinaryIO:
     if output is None:
+        if sys.stdout is None:
+            raise FileAccessError("standard output is closed")
         sys.stdout.flush()
         return sys.stdout.buffer
     from trellis.files import replacing
@@ -71,24 +86,16 @@ def _open_sink(output: str | None, stack: ExitStack) -> BinaryIO:
 
 
 def _with_labels(crf: CRF, piece: Piece, marginals: bool) -> bytes:
-    """Each token's line with its label after it; other lines as they are."""
+    """The piece with a column of labels, and one of LABEL:PROBABILITY for every label if wanted."""
     import numpy as np
 
-    data, corpus = piece.data, piece.corpus
-    lines = data.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    separator = b"\t" if b"\t" in data else b" "
-    suffixes = np.full(len(lines), b"", object)
-    assert corpus.lines is not None
-    at = corpus.lines - piece.first_line
-    if corpus.tokens:
-        names = np.array([separator + label.encode() for label in crf.classes_], object)
-        suffixes[at] = names[crf.predict_ids(corpus)]
-        if marginals:
-            rows = np.concatenate(crf.predict_marginals(corpus))
-            for j, label in enumerate(crf.classes_):
-                head = separator + label.encode() + b":"
-                suffixes[at] += np.array([head + b"%.6f" % p for p in rows[:, j].tolist()], object)
-    tagged = map(bytes.__add__, map(bytes.rstrip, lines), suffixes.tolist())
-    return b"\n".join(tagged) + (b"\n" if lines else b"")
+    from trellis.corpus.columns import append_columns
+
+    if not piece.corpus.tokens:
+        return append_columns(piece, [])
+    columns = [crf.predict_column(piece.corpus).values()]
+    if marginals:
+        nodes = np.concatenate(crf.predict_marginals(piece.corpus))
+        for label, column in zip(crf.classes_, nodes.T.tolist(), strict=True):
+            columns.append([f"{label}:{p:.6f}" for p in column])
+    return append_columns(piece, columns)

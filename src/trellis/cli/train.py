@@ -50,11 +50,16 @@ def train(
       trellis train train.txt --columns word,pos,chunk --target chunk --l2 2.0 --model chunk.trellis
     """
     from trellis.corpus import read_conll
-    from trellis.errors import DataError
-    from trellis.files import check_writable
+    from trellis.errors import DataError, SettingError
+    from trellis.files import check_writable, same_file
     from trellis.models import CRF
 
     began = time.perf_counter()
+    sources = [*files, *([dev] if dev else [])]
+    if sources.count("-") > 1:
+        raise SettingError("standard input (-) can be read only once")
+    if any(same_file(source, model) for source in sources):
+        raise SettingError(f"--model {model} would overwrite the data")
     check_writable(model)
     say_if_first_run()
     names = options.names_of(columns)
@@ -76,6 +81,9 @@ def train(
         f"{crf.model_.layout.size:,} weights; wrote {model} ({Path(model).stat().st_size / 1e6:.1f} MB) "
         f"in {seconds:.1f} s"
     )
+    if crf.dev_score_ is not None:
+        ended = "stopped early" if crf.stopped_early_ else "ended"
+        say(f"best score on {dev}: {100 * crf.dev_score_:.2f}; training {ended}, the best weights were kept")
     if json:
         print_json(
             {

@@ -74,8 +74,8 @@ class Check:
                     [],
                 ),
                 f"    {100 * over.unknown_words:.1f}% of the words are unknown there",
-                _line(not over.labels_only_here, "labels only in this file", over.labels_only_here),
-                _line(not over.labels_missing, "labels only in the first file", over.labels_missing),
+                _labels_line("this file", over.labels_only_here),
+                _labels_line("the first file", over.labels_missing),
             ]
         return "\n".join(lines)
 
@@ -99,7 +99,7 @@ def check_corpus(corpus: Corpus, target: str, first: Corpus | None = None) -> Ch
         labels=labels,
         encoding=encoding,
         illegal=len(wrong),
-        illegal_at=[_illegal_at(corpus, target, t) for t in wrong[:_SHOWN]],
+        illegal_at=[_illegal_at(corpus, target, t) for t in wrong[:100]],
         rare=[f"{label} ({count})" for label, count in labels.items() if count < RARE],
         repeated=len(keys) - len(set(keys)),
         overlap=None if first is None else _overlap(corpus, first, target, keys),
@@ -130,11 +130,18 @@ def _sentence_keys(corpus: Corpus) -> list[str]:
 
 def _illegal_at(corpus: Corpus, target: str, token: int) -> str:
     column = corpus[target]
-    first = token in corpus.offsets
-    before = "the sentence start" if first else column.strings[column.ids[token - 1]]
-    return f"{corpus.place(token)}: {column.strings[column.ids[token]]} after {before}"
+    label = column.strings[column.ids[token]]
+    before = "the sentence start" if token in corpus.offsets else column.strings[column.ids[token - 1]]
+    at_end = ", at the sentence end" if token + 1 in corpus.offsets else ""
+    return f"{corpus.place(token)}: {label} after {before}{at_end}"
 
 
 def _line(good: bool, text: str, examples: list[str]) -> str:
     shown = "".join(f"\n      {example}" for example in examples[:_SHOWN])
+    if len(examples) > _SHOWN:
+        shown += f"\n      ... and {len(examples) - _SHOWN} more"
     return f"  {'ok  ' if good else 'look'} {text}{shown}"
+
+
+def _labels_line(where: str, labels: list[str]) -> str:
+    return _line(not labels, f"{len(labels)} labels only in {where}", labels)

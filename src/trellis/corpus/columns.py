@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import BinaryIO
 
@@ -60,7 +61,7 @@ def parse_conll(
     if path == "-":
         path = "<stdin>"
     if columns is not None:
-        columns = check_names(columns)
+        columns = check_names(columns.split(",") if isinstance(columns, str) else columns)
         width = len(columns) if optional is None else width
     named = columns if optional is None else None
     fields = cut_fields(Text(data, path, first_line), comments, width, named)
@@ -89,11 +90,12 @@ def stream_conll(
     columns: Sequence[str] | None = None,
     path: str | Path | None = None,
     optional: str | None = None,
+    comments: bool = False,
 ) -> Iterator[Piece]:
     """Cuts a file or pipe into pieces of whole sentences as the bytes arrive.
 
     Each read takes what is there: a terminal or a slow pipe is answered sentence by sentence, a file comes
-    in large pieces. `optional` as in `parse_conll`.
+    in large pieces. `optional` and `comments` as in `parse_conll`.
     """
     waiting: list[bytes] = []  # an unfinished sentence
     tail, line = b"", 1
@@ -108,7 +110,7 @@ def stream_conll(
             cut = len(data) - len(tail) + cut if new else len(data)
             data, rest = data[:cut], data[cut:]
             if data:
-                corpus = parse_conll(data, columns, path, first_line=line, optional=optional, width=width)
+                corpus = parse_conll(data, columns, path, comments, line, optional, width)
                 width = len(corpus.file_columns or ()) if corpus.tokens else width
                 yield Piece(data, line, corpus)
             line += data.count(b"\n")
@@ -132,6 +134,25 @@ def write_conll(corpus: Corpus) -> bytes:
     cuts = corpus.offsets.tolist()
     parts = ("\n".join(rows[a:b]) + "\n\n" for a, b in itertools.pairwise(cuts))
     return "".join(parts).encode("utf-8")
+
+
+def append_columns(piece: Piece, columns: Sequence[Sequence[str]]) -> bytes:
+    """The piece's own lines with columns of strings added at the end of each token's line.
+
+    Comments and blank lines stay. Line ends become `\\n`, blanks at the ends of lines go. The separator is a tab if
+    the piece has tabs, else a space.
+    """
+    lines = piece.data.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    separator = "\t" if b"\t" in piece.data else " "
+    suffixes = np.full(len(lines), b"", object)
+    if columns:
+        assert piece.corpus.lines is not None
+        rows = map(separator.join, zip(repeat(""), *columns, strict=False))
+        suffixes[piece.corpus.lines - piece.first_line] = [row.encode() for row in rows]
+    out = b"\n".join(map(bytes.__add__, map(bytes.rstrip, lines), suffixes.tolist()))
+    return out + b"\n" if lines else out
 
 
 def _last_sentence_end(data: bytes) -> int:

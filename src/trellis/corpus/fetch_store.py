@@ -37,7 +37,7 @@ def read_at_most(path: Path, limit: int) -> bytes:
 
 
 def install(folder: Path, texts: dict[str, bytes]) -> None:
-    """Writes texts (name -> bytes) into the folder, whole or not at all."""
+    """Writes texts (name -> bytes) into the folder, each whole or not at all."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         files.install(folder, texts)

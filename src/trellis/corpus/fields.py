@@ -70,7 +70,8 @@ def cut_fields(text: Text, comments: bool, width: int | None, names: Sequence[st
     expected = width if width is not None else int(per_line[full[0]]) if len(full) else 0
     wrong = full[per_line[full] != expected]
     if len(wrong):
-        first = text.first_line + int(full[0]) if width is None else None
+        others_fit = width is None or int(wrong[0]) != int(full[0])  # then this line is wrong, not the names
+        first = text.first_line + int(full[0]) if others_fit else None
         raise text.error(_wrong_width(int(per_line[wrong[0]]), expected, names, first), wrong[0])
 
     # a sentence begins where a blank line, not a comment, lies before
@@ -105,7 +106,7 @@ def _runs_of_ink(buffer: NDArray[np.uint8], begins: I64, ends: I64, comment: NDA
 
 
 def _wrong_width(found: int, expected: int, names: Sequence[str] | None, first_line: int | None) -> str:
-    if names is not None:
+    if names is not None and first_line is None:
         named = f"{found} columns found, but {expected} named ({','.join(names)})"
         return f"{named}; name every column from left to right, `_` for one to leave out"
     where = "on the lines before" if first_line is None else f"on line {first_line}"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.jit import threads_available
-from trellis.objective import L2, Shard
+from trellis.objective import Prior, Shard
 
 F64 = NDArray[np.float64]
 
@@ -20,16 +20,14 @@ class ThreadedObjective:
     One evaluation at a time: shards use their memory again.
     """
 
-    def __init__(self, shards: Sequence[Shard], size: int, prior: L2, threads: int | None = None):
+    def __init__(self, shards: Sequence[Shard], size: int, prior: Prior, threads: int | None = None):
         self.shards = list(shards)
         self.size = size
         self.prior = prior
-        self.evaluations = 0
         self._pool = ThreadPoolExecutor(min(threads or threads_available(), max(1, len(self.shards))))
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
         """The regularised objective, summed over the corpus, and its gradient F64[size]."""
-        self.evaluations += 1
         answers = list(self._pool.map(lambda shard: shard.value_and_gradient(theta), self.shards))
         value, gradient = self._sum(answers, 0, len(answers))
         self.prior.add_gradient(theta, gradient)

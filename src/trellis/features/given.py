@@ -86,7 +86,7 @@ def _attributes(token: Token) -> Iterable[tuple[str, float]]:
     for name, value in token.items():
         if isinstance(value, str):
             yield f"{name}:{value}", 1.0
-        elif isinstance(value, Real) and math.isfinite(value):
+        elif isinstance(value, Real | np.bool_) and math.isfinite(value):
             yield str(name), float(value)
         else:
             raise TypeError(f"attribute '{name}' has the value {value!r}; expected text or a finite number")

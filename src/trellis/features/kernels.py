@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel
+from trellis.jit import kernel, part
 
 Array = Any
 
 
-@kernel
+@part
 def _spread(key: int, shift: int) -> Any:
     """Fibonacci hashing: the high bits of key * 2^64 / golden ratio."""
     return np.int64((np.uint64(key) * np.uint64(11400714819323198485)) >> np.uint64(shift))

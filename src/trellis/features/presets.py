@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,6 +45,13 @@ def templates_for(
 ) -> tuple[Template, ...]:
     """A preset by name, a template file by path, or template lines given as they are."""
     if features in PRESETS:
+        needed = dict.fromkeys(re.findall(r"%x\[[^,]*,(.*?)\]", PRESETS[features]))
+        if not set(needed) <= set(columns) - {target}:
+            there = ", ".join(name for name in columns if name != target)
+            raise SettingError(
+                f"features '{features}' read the columns {', '.join(needed)}, and there are: {there}; "
+                "name the columns (--columns), or choose other features"
+            )
         return parse_templates(PRESETS[features], columns, target, f"preset '{features}'")
     if "%x[" in features:
         return parse_templates(features, columns, target, None, positions)
@@ -52,7 +60,7 @@ def templates_for(
         known = ", ".join(PRESETS)
         raise SettingError(f"features '{features}': neither a preset ({known}) nor a template file")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise FileAccessError(f"{path}: the template file cannot be read: {error}") from None
     return parse_templates(text, columns, target, path, positions)

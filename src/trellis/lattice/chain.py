@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError, NoLegalPathError
 from trellis.jit import worthwhile
+from trellis.labels import check_packed
 from trellis.lattice import plain
 
 F64 = NDArray[np.float64]
@@ -57,6 +58,7 @@ class Chain:
         for name, values in (("score", self.scores), ("transition", self.transitions)):
             if not np.all(values < np.inf):  # also false for NaN
                 raise DataError(f"a {name} is NaN or +inf; scores must be finite, or -inf to forbid")
+        check_packed(np.zeros(tokens, np.int32), self.offsets, 1, "chain")
 
     @property
     def positional(self) -> bool:
@@ -100,6 +102,10 @@ class Chain:
         tokens, labels = self.scores.shape
         if arc_h is None:
             arc_h = np.zeros((labels, labels))
+        if node_h.shape != (tokens, labels) or arc_h.shape not in ((labels, labels), (tokens, labels, labels)):
+            raise DataError(
+                f"h of shapes {node_h.shape} and {arc_h.shape} does not fit {tokens} tokens, {labels} labels"
+            )
         out = np.zeros((tokens if self.positional else 1, labels, labels))
         nodes, expectation = np.zeros((tokens, labels)), np.zeros(len(self.offsets) - 1)
         if self._compiled:
@@ -107,7 +113,7 @@ class Chain:
 
             each, h_each = int(self.positional), int(arc_h.ndim == 3)
             h = arc_h.reshape((-1, labels, labels))
-            covariance(self.scores, self._blocks, each, self.offsets, node_h, h, h_each, nodes, out, each, expectation)
+            covariance(self.scores, self._blocks, each, self.offsets, node_h, h, h_each, nodes, out, expectation)
         else:
             for s, (a, b) in enumerate(self._spans):
                 nodes[a:b], parts, expectation[s] = plain.covariance(
@@ -128,6 +134,7 @@ class Chain:
 
     def path_scores(self, paths: I32) -> F64:
         """S(y) of one path a sentence, F64[sentences]."""
+        check_packed(paths, self.offsets, self.scores.shape[1], "paths")
         totals = np.zeros(len(self.offsets) - 1)
         if self._compiled:
             from trellis.lattice.kernels.paths import path_scores
@@ -202,7 +209,7 @@ class Chain:
 
     def _require_paths(self, totals: F64 | None) -> None:
         """Raises for the first sentence without a legal path, naming the token where the last one dies."""
-        if totals is not None and not np.any(totals == -np.inf):
+        if totals is not None and np.isfinite(totals).all():
             return
         if totals is None and not self._may_lack_paths:
             return
@@ -218,6 +225,8 @@ class Chain:
                         f"sentence {s + 1} has no legal path: every label of token {t - a + 1} is forbidden, "
                         "by itself or after what can come before it"
                     )
+        if totals is not None:
+            raise DataError("scores add up to more than a number can hold; make them smaller")
 
     @property
     def _may_lack_paths(self) -> bool:

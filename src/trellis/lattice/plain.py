@@ -14,6 +14,7 @@ F64 = NDArray[np.float64]
 Transition = Callable[[int], F64]
 
 
+@np.errstate(over="ignore")  # sums that overflow are found by who asked
 def best_path(scores: F64, transition: Transition, path: NDArray[np.int32]) -> float:
     """Fills the path I32[tokens]; returns its score. Ties: as in `kernels.best`."""
     if not len(scores):
@@ -27,6 +28,7 @@ def best_path(scores: F64, transition: Transition, path: NDArray[np.int32]) -> f
     return float(delta[-1, path[-1]])
 
 
+@np.errstate(over="ignore")
 def forward(scores: F64, transition: Transition) -> tuple[F64, float]:
     """alpha with maximum 0 at each position, and log Z."""
     alpha = scores.copy()
@@ -42,6 +44,7 @@ def forward(scores: F64, transition: Transition) -> tuple[F64, float]:
     return alpha, total + (float(log_sum(alpha[-1], axis=0)) if len(scores) else 0.0)
 
 
+@np.errstate(over="ignore")
 def backward(scores: F64, transition: Transition) -> F64:
     """beta with maximum 0 at each position."""
     beta = np.zeros_like(scores)

@@ -39,6 +39,6 @@ class WorkChain:
 
             scores = self.rescore()
             log_marginals(scores, self.transitions[None], 0, self.offsets, redo, True, self.scores, arcs[None], log_z)
-            if not np.isfinite(log_z).all():
-                raise DataError("scores are not finite: are there extreme feature values?")
+        if not np.isfinite(log_z).all():
+            raise DataError("the scores of a sentence are not finite; are there extreme feature values?")
         return Marginals(log_z, self.scores, arcs)

@@ -42,6 +42,11 @@ class Report:
     correct_tokens: int
     scheme: str = "conlleval"
 
+    @property
+    def headline(self) -> float:
+        """The one number: F1 where the labels encode segments, else accuracy."""
+        return self.accuracy if self.f1 is None else self.f1
+
     def as_json(self) -> dict[str, Any]:
         """Plain dicts, strings and numbers, with the keys that scripts rely on (DESIGN section 4)."""
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trellis.errors import DamagedModelError
-from trellis.models.crf import CRF, compare, headline
+from trellis.models.crf import CRF
 from trellis.store import read_model
 
 MODELS = {"CRF": CRF}
@@ -20,4 +20,4 @@ def load(path: str | Path) -> CRF:
     return MODELS[kind]._from_serialised(description, tensors, path=path)
 
 
-__all__ = ["CRF", "MODELS", "compare", "headline", "load"]
+__all__ = ["CRF", "MODELS", "load"]

@@ -17,9 +17,9 @@ from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning, DamagedModelError, DataError, NotFittedError, SettingError
 from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of, templates_for
 from trellis.jit import threads_available
-from trellis.metrics import Report, evaluate
+from trellis.metrics import Report, compare
 from trellis.models.base import Estimator
-from trellis.models.linear import LinearChain, Sentences
+from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
 from trellis.models.serial import description_of, model_from
 from trellis.scoring import observed_layout
 from trellis.store import from_bytes, read_model, to_bytes, write_model
@@ -27,8 +27,6 @@ from trellis.training import Outcome, Progress, train
 
 F64 = NDArray[np.float64]
 Labels = Sequence[Sequence[str]]
-
-MOST_LABELS = 1 << 15  # they are stored in 16 bits
 
 
 class CRF(Estimator):
@@ -100,6 +98,8 @@ class CRF(Estimator):
             packed.indptr, packed.ids, gold, offsets, features.attributes, len(labels),
             self.all_pairs, self.all_transitions,
         )  # fmt: skip
+        if len(labels) == 1:
+            warnings.warn(f"'{labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
         examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets)
         shards = cut_into_shards(layout, examples, loss)
         del packed, examples
@@ -110,6 +110,8 @@ class CRF(Estimator):
             outcome = train(objective, optimizer, theta, self.max_iter, dev_score, self.patience, progress)
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(LinearChain(tuple(labels), features, layout, outcome.theta), outcome, columns)
+        if outcome.dev_score == 0.0:
+            warnings.warn("the score on the development data never rose above 0; has it the same labels?", stacklevel=2)
         if not (outcome.converged or outcome.stopped_early):
             why = "no step lowers the objective (extreme feature values?)" if outcome.stuck else "raise max_iter or tol"
             warnings.warn(
@@ -145,7 +147,7 @@ class CRF(Estimator):
 
     def score(self, X: Sentences, y: Labels | None = None) -> float:
         """F1 of segments when the labels are a segment encoding, else accuracy."""
-        return headline(self.evaluate(X, y))
+        return self.evaluate(X, y).headline
 
     def save(self, path: str | Path) -> None:
         """Writes one model file, atomically."""
@@ -174,6 +176,7 @@ class CRF(Estimator):
 
     @property
     def _threads(self) -> int:
+        self._check_settings("threads")
         return self.threads or threads_available()
 
     def _adopt(self, model: LinearChain, outcome: Outcome, columns: list[str]) -> None:
@@ -188,10 +191,10 @@ class CRF(Estimator):
         self.stopped_early_ = outcome.stopped_early
         self.dev_score_ = outcome.dev_score
 
-    def _check_settings(self) -> None:
-        """The types and ranges of all parameters, before training, saving and after loading."""
-        for name, (good, expected) in _SETTINGS.items():
-            value = getattr(self, name)
+    def _check_settings(self, *names: str) -> None:
+        """The types and ranges of parameters (all if none is named), before training, saving and after loading."""
+        for name in names or _SETTINGS:
+            value, (good, expected) = getattr(self, name), _SETTINGS[name]
             if not good(value):
                 raise SettingError(f"{name} is {value!r}; expected {expected}")
 
@@ -199,6 +202,8 @@ class CRF(Estimator):
         self, X: Sentences, y: Labels | None
     ) -> tuple[TemplateFeatures | GivenFeatures, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
         """Features, the data packed in them, label names, gold labels and offsets."""
+        if isinstance(X, str) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
+            raise DataError(f"expected a corpus (read_conll) or a list of sentences, not {type(X).__name__}")
         gold = self._gold_of(X, y).compact()
         if not len(gold):
             raise DataError("there is no token to learn from", X.path if isinstance(X, Corpus) else None)
@@ -215,7 +220,7 @@ class CRF(Estimator):
     def _gold_of(self, X: Sentences, y: Labels | None) -> Column:
         if y is not None:
             _check_match(np.diff(_offsets(X)).tolist(), [len(labels) for labels in y])
-            return Column.of(str(label) for labels in y for label in labels)
+            return Column.of(_label(label, s, t) for s, row in enumerate(y, 1) for t, label in enumerate(row, 1))
         if not isinstance(X, Corpus):
             raise SettingError("labels `y` are needed when sentences are given as lists")
         if self.target is None:
@@ -226,11 +231,13 @@ class CRF(Estimator):
 
     def _dev_scorer(self, model: LinearChain, dev: Sentences, dev_y: Labels | None) -> Callable[[F64], float]:
         gold, offsets = self._gold_of(dev, dev_y), _offsets(dev)
+        if not len(gold):
+            raise DataError("there is no token in the development data", dev.path if isinstance(dev, Corpus) else None)
         packed = model.pack(dev)
 
         def score(theta: F64) -> float:
             predicted = model.with_weights(theta).best_of_packed(packed, offsets)
-            return headline(compare(gold, Column(predicted, model.labels), offsets))
+            return compare(gold, Column(predicted, model.labels), offsets).headline
 
         return score
 
@@ -244,6 +251,8 @@ class CRF(Estimator):
             "converged": self.converged_,
             "iterations": self.iterations_,
             "evaluations": self.evaluations_,
+            "stopped_early": self.stopped_early_,
+            "dev_score": self.dev_score_,
             "columns": self.columns_,
         }
         return description_of(type(self).__name__, params, training, model)
@@ -260,7 +269,7 @@ class CRF(Estimator):
             raise DamagedModelError(f"{path}: the model's settings do not fit: {error}") from None
         outcome = Outcome(
             model.weights, training["objective"], training["iterations"], training["evaluations"],
-            training["converged"], False, False, 0.0, None,
+            training["converged"], training["stopped_early"], False, 0.0, training["dev_score"],
         )  # fmt: skip
         crf._adopt(model, outcome, training["columns"])
         return crf
@@ -296,23 +305,20 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _label(label: object, sentence: int, token: int) -> str:
+    if isinstance(label, str):
+        return label
+    if isinstance(label, Integral):
+        return str(label)
+    raise DataError(f"sentence {sentence}, token {token}: the label {label!r} is no text")
+
+
 def _check_match(expected: list[int], found: list[int]) -> None:
     if len(expected) != len(found):
         raise DataError(f"X and y do not match: {len(expected)} sentences and {len(found)} lists of labels")
     for s, (tokens, labels) in enumerate(zip(expected, found, strict=True), 1):
         if tokens != labels:
             raise DataError(f"X and y do not match: sentence {s} has {tokens} tokens and {labels} labels")
-
-
-def compare(gold: Column, predicted: Column, offsets: NDArray[np.int64]) -> Report:
-    """Scores two columns of labels over one set of sentences."""
-    index = {name: i for i, name in enumerate(dict.fromkeys([*gold.strings, *predicted.strings]))}
-    return evaluate(gold.translated(index), predicted.translated(index), list(index), offsets)
-
-
-def headline(report: Report) -> float:
-    """The one number of a report: F1 where there are segments, else accuracy."""
-    return report.accuracy if report.f1 is None else report.f1
 
 
 def _offsets(X: Sentences) -> NDArray[np.int64]:

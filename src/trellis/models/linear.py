@@ -25,6 +25,7 @@ F64 = NDArray[np.float64]
 Sentences = Corpus | Sequence[Sequence[object]]
 Answer = TypeVar("Answer")
 
+MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in each of several matrices
 _BATCH = 8192  # tokens tagged at a time by one thread
 
 

@@ -13,7 +13,7 @@ from trellis.errors import DamagedModelError, TemplateError
 from trellis.features import GivenFeatures, TemplateFeatures
 from trellis.features.keys import KeyMaker
 from trellis.features.template import parse_templates
-from trellis.models.linear import LinearChain
+from trellis.models.linear import MOST_LABELS, LinearChain
 from trellis.scoring import WeightLayout
 from trellis.store import Tensors, get_strings, put_strings
 
@@ -50,8 +50,8 @@ def model_from(
             raise ValueError("parameters")
         _check_training(training)
         labels = get_strings(tensors, "labels")
-        if not labels:
-            raise ValueError("no labels")
+        if not 1 <= len(labels) <= MOST_LABELS:
+            raise ValueError("number of labels")
         features = _get_features(tensors, description["features"])
         layout = _get_layout(tensors, len(labels), features.attributes)
         weights = _tensor(tensors, "weights", np.float64)
@@ -132,12 +132,19 @@ def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
 def _check_training(training: dict[str, Any]) -> None:
     objective = training["objective"]
     counts = (training["iterations"], training["evaluations"])
-    if type(objective) is not float or not math.isfinite(objective) or type(training["converged"]) is not bool:
+    if not _finite(objective) or type(training["converged"]) is not bool:
         raise ValueError("training record")
-    if not all(type(n) is int and n >= 0 for n in counts) or len(training) != 5:
+    if not all(type(n) is int and n >= 0 for n in counts) or len(training) != 7:
+        raise ValueError("training record")
+    score = training["dev_score"]
+    if type(training["stopped_early"]) is not bool or not (score is None or _finite(score)):
         raise ValueError("training record")
     if type(training["columns"]) is not list or not all(type(name) is str for name in training["columns"]):
         raise ValueError("names of columns")
+
+
+def _finite(value: object) -> bool:
+    return type(value) is float and math.isfinite(value)
 
 
 def _tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:

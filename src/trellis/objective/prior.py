@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 F64 = NDArray[np.float64]
+
+
+class Prior(Protocol):
+    """A penalty that is added to the objective."""
+
+    def value(self, theta: F64) -> float: ...
+
+    def add_gradient(self, theta: F64, gradient: F64) -> None: ...
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from trellis.errors import SettingError
-from trellis.optim.lbfgs import LBFGS, LBFGSState, Objective
+from trellis.optim.contract import Objective, Optimizer, State
+from trellis.optim.lbfgs import LBFGS, LBFGSState
 
-OPTIMIZERS = {"lbfgs": LBFGS}
+# name -> the optimiser for a tolerance
+OPTIMIZERS: dict[str, Callable[[float], Optimizer]] = {"lbfgs": lambda tol: LBFGS(tol=tol)}
+AUTO = "lbfgs"
 
 
-def find_optimizer(name: str, tol: float) -> LBFGS:
-    """The optimiser of that name; `auto` is the best choice for the task."""
-    if name == "auto":
-        name = "lbfgs"
+def find_optimizer(name: str, tol: float) -> Optimizer:
+    """The optimiser of that name; `auto` is the best choice known."""
+    name = AUTO if name == "auto" else name
     if name not in OPTIMIZERS:
         raise SettingError(f"optimizer '{name}' is not known; there are: auto, {', '.join(OPTIMIZERS)}")
-    return OPTIMIZERS[name](tol=tol)
+    return OPTIMIZERS[name](tol)
 
 
-__all__ = ["LBFGS", "OPTIMIZERS", "LBFGSState", "Objective", "find_optimizer"]
+__all__ = ["LBFGS", "OPTIMIZERS", "LBFGSState", "Objective", "Optimizer", "State", "find_optimizer"]

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import DataError
+from trellis.optim.contract import Objective
 from trellis.optim.line_search import Point, dot, wolfe_search
 
 F64 = NDArray[np.float64]
 
 _ROUNDING = 1e-10
-
-
-class Objective(Protocol):
-    """What an optimiser sees."""
-
-    def value_and_gradient(self, theta: F64) -> tuple[float, F64]: ...
 
 
 @dataclass(frozen=True)
@@ -48,10 +44,12 @@ class LBFGS:
 
     memory: int = 10
     tol: float = 1e-5
-    period: int = field(default=10)
+    period: int = 10
 
     def start(self, objective: Objective, theta: F64) -> LBFGSState:
         value, gradient = objective.value_and_gradient(theta)
+        if not (math.isfinite(value) and np.isfinite(gradient).all()):
+            raise DataError("the objective is not finite where training starts; are there extreme feature values?")
         state = LBFGSState(theta, value, gradient, evaluations=1, values=(value,))
         return replace(state, converged=self._flat(state))
 
@@ -89,6 +87,14 @@ class LBFGS:
             (*state.values, found.value)[-self.period - 1 :],
         )
         return replace(new, converged=self._flat(new) or self._slow(new))
+
+    def fraction_done(self, state: LBFGSState) -> float:
+        """The fall of the objective over a period shrinks about geometrically: how far it is from the stopping rule,
+        on a logarithmic scale."""
+        if len(state.values) < 2:
+            return 0.0
+        fall = max((state.values[0] - state.value) / max(abs(state.value), 1e-300), 1e-300)
+        return min(max(1.0 - math.log(fall / self.tol) / math.log(1.0 / self.tol), 0.0), 1.0)
 
     def _direction(self, state: LBFGSState) -> F64:
         """-H g by the two-loop recursion."""

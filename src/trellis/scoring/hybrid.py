@@ -1,14 +1,13 @@
 """theta -> scores of every (token, label), and the transpose: the compiled way.
 
-Attributes seen with three or more labels have a dense row of weights, padded to whole vectors, with zeros where there
-is no weight; the rest, most attributes but few occurrences, are single weights. (Measured on CoNLL-2000: all sparse
-170 + 182 ms for scores and gradient, all dense 53 + 97, mixed 49 + 44.)
+Attributes seen with three or more labels (more where there are many labels) have a dense row of weights, padded to
+whole vectors, with zeros where there is no weight; the rest, most attributes but few occurrences, are single weights.
+(Measured on CoNLL-2000: all sparse 170 + 182 ms for scores and gradient, all dense 53 + 97, mixed 49 + 44.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,8 @@ from trellis.scoring.layout import I32, I64, WeightLayout
 
 F64 = NDArray[np.float64]
 
-_DENSE_FROM = 3  # labels
+_DENSE_FROM = 3  # labels; with many labels one in _SPARSE of them, or rows would be all zeros
+_SPARSE = 8
 _LANES = 4  # numbers in a vector register
 
 
@@ -43,19 +43,13 @@ class HybridScoring:
         self.layout = layout
         self.width = -(-layout.labels // _LANES) * _LANES
         counts = np.diff(layout.pair_start)
-        dense = counts >= _DENSE_FROM
+        dense = counts >= max(_DENSE_FROM, self.width // _SPARSE)
         self.row_of = np.where(dense, np.cumsum(dense) - 1, -1).astype(np.int32)
         self.rows = int(dense.sum())
         # weight number dense_pair[k] is at flat place cell[k] of the rows
         self.dense_pair = np.flatnonzero(np.repeat(dense, counts))
         row = np.repeat(self.row_of, counts)[self.dense_pair].astype(np.int64)
         self.cell = row * self.width + layout.pair_label[self.dense_pair]
-
-    @cached_property
-    def _code(self) -> I32:
-        """Where the weights of an attribute are, in one number (see `score_packed`)."""
-        single = 4 * self.layout.pair_start[:-1] + np.diff(self.layout.pair_start)
-        return np.where(self.row_of >= 0, 4 * self.row_of.astype(np.int64) + 3, single).astype(np.int32)
 
     def bind(self, indptr: I64, ids: I32, values: F64 | None) -> Occurrences:
         """Packed attributes -> what the loops read."""
@@ -90,7 +84,7 @@ class HybridScoring:
         layout = self.layout
         out = np.empty((len(indptr) - 1, self.width))
         given = np.empty(0) if values is None else values
-        score_packed(indptr, ids, given, self._code, layout.pair_label, rows, weights, out)
+        score_packed(indptr, ids, given, self.row_of, layout.pair_start, layout.pair_label, rows, weights, out)
         return np.ascontiguousarray(out[:, : layout.labels])
 
     def add_gradient(

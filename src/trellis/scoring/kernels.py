@@ -173,7 +173,8 @@ def score_packed(
     indptr: Array,
     ids: Array,
     values: Array,
-    code: Array,
+    row_of: Array,
+    pair_start: Array,
     pair_label: Array,
     rows: Array,
     weights: Array,
@@ -182,14 +183,14 @@ def score_packed(
     """out[t, j] = sum of the weights of token t's attributes with label j, straight from packed attributes; 0 in the
     padding of out: F64[tokens, width].
 
-    `code[a]` is 4 * row + 3, or 4 * (first weight) + (number of weights, at most 2). All codes are looked up first:
-    those loads do not wait for one another, as they would between branches that depend on them.
+    All rows are looked up first: those loads do not wait for one another, as they would between branches that depend
+    on them.
     """
     width = out.shape[1]
     valued = len(values) > 0
-    found = np.empty(len(ids), code.dtype)
+    found = np.empty(len(ids), np.int32)
     for k in range(len(ids)):
-        found[k] = code[ids[k]] if ids[k] >= 0 else 0
+        found[k] = row_of[ids[k]] if ids[k] >= 0 else -1
     most = 0
     for t in range(len(out)):
         most = max(most, indptr[t + 1] - indptr[t])
@@ -200,16 +201,15 @@ def score_packed(
             s[j] = 0.0
         dense = 0
         for k in range(indptr[t], indptr[t + 1]):
-            kind, place = found[k] & 3, found[k] >> 2
-            if kind == 3:
-                row[dense] = place
+            if found[k] >= 0:
+                row[dense] = found[k]
                 dense += 1
                 if valued:
-                    w = rows[place]
+                    w = rows[found[k]]
                     for j in range(width):
                         s[j] += values[k] * w[j]
-            else:
-                for p in range(place, place + kind):
+            elif ids[k] >= 0:
+                for p in range(pair_start[ids[k]], pair_start[ids[k] + 1]):
                     s[pair_label[p]] += weights[p] * (values[k] if valued else 1.0)
         if valued:
             continue

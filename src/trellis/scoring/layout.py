@@ -10,8 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import SettingError
+
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+
+_MOST = 1 << 31  # weights, numbered in 32 bits
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,8 @@ def observed_layout(
         seen = mark_pairs(indptr, ids, gold, attributes, labels)
         start, label = list_pairs(seen, labels)
     follows = np.ones((labels, labels), bool) if all_transitions else _neighbours(gold, offsets, labels)
+    if len(label) >= _MOST:
+        raise SettingError(f"{len(label):,} weights are too many; at most {_MOST:,} (use fewer features)")
     source, target = (side.astype(np.int32) for side in np.nonzero(follows))
     return WeightLayout(labels, start, label, source, target)
 

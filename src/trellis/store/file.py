@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DamagedModelError, NewerModelError
+from trellis.errors import DamagedModelError, FileAccessError, NewerModelError
 from trellis.files import read_bytes, write_atomically
 
 FORMAT = 1
@@ -99,6 +99,8 @@ def write_model(path: str | Path, description: dict[str, Any], tensors: Tensors)
 
 def read_model(path: str | Path) -> tuple[dict[str, Any], Tensors]:
     """Loads and checks a model file."""
+    if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+        raise FileAccessError(f"{path}: is not a file; a model file is needed")
     return from_bytes(read_bytes(path), path)
 
 

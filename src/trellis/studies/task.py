@@ -48,11 +48,11 @@ class Task:
 
 def default_file(name: str) -> Path:
     """CoNLL-2000's `train.txt` or `test.txt`, where it is kept on this machine."""
-    homes = [Path(home) / "conll2000" for home in (os.environ.get("TRELLIS_DATA"), "../shared/data") if home]
-    for folder in [*homes, corpus_folder("conll2000")]:
+    home = os.environ.get("TRELLIS_DATA")
+    for folder in [*([Path(home) / "conll2000"] if home else []), corpus_folder("conll2000")]:
         if (folder / name).is_file():
             return folder / name
     raise SettingError(
-        f"no data given, and CoNLL-2000's {name} is neither in $TRELLIS_DATA/conll2000 nor in "
-        "../shared/data/conll2000; name the files, or get them with `trellis data get conll2000`"
+        f"no data given, and CoNLL-2000's {name} is not in $TRELLIS_DATA/conll2000; name the files, or get them "
+        "with `trellis data get conll2000`"
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.optim import LBFGS, LBFGSState, Objective
+from trellis.optim import Objective, Optimizer, State
 
 F64 = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ class Outcome:
 
 def train(
     objective: Objective,
-    optimizer: LBFGS,
+    optimizer: Optimizer,
     theta: F64,
     max_iter: int,
     dev_score: Callable[[F64], float] | None = None,
@@ -67,7 +67,8 @@ def train(
             stopped_early = state.iteration - best_iteration >= patience
         if report is not None:
             seconds = time.perf_counter() - began
-            report(_progress(state, optimizer, score, seconds, max_iter))
+            fraction = max(optimizer.fraction_done(state), state.iteration / max_iter)
+            report(_progress(state, fraction, score, seconds))
         if stopped_early:
             break
     if dev_score is not None and state.iteration == 0:
@@ -86,19 +87,5 @@ def train(
     )
 
 
-def _progress(state: LBFGSState, optimizer: LBFGS, score: float | None, seconds: float, max_iter: int) -> Progress:
-    """The fall of the objective per iteration shrinks about geometrically; how far it still is from the stopping
-    rule, on a logarithmic scale, says how much is done."""
-    done = state.iteration / max_iter
-    if len(state.values) > 1:
-        fall = max((state.values[0] - state.value) / max(abs(state.value), 1e-300), 1e-300)
-        done = max(done, 1.0 - np.log(fall / optimizer.tol) / np.log(1.0 / optimizer.tol))
-    return Progress(
-        state.iteration,
-        state.value,
-        state.gradient_norm,
-        score,
-        seconds,
-        state.evaluations,
-        float(np.clip(done, 0.0, 1.0)),
-    )
+def _progress(state: State, fraction: float, score: float | None, seconds: float) -> Progress:
+    return Progress(state.iteration, state.value, state.gradient_norm, score, seconds, state.evaluations, fraction)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel
+from trellis.jit import kernel, part
 
 Array = Any
 
@@ -51,7 +51,7 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
             paths[first + t - 1] = label
 
 
-@kernel
+@part
 def _step(previous: Array, block: Array, row: Array, out: Array) -> None:
     labels = len(out)
     for j in range(labels):

@@ -15,21 +15,21 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel
+from trellis.jit import kernel, part
 
 Array = Any
 
 
-@kernel
-def forward(scores: Array, transitions: Array, each: int, a: int, b: int, alpha: Array) -> float:
-    """alpha: F64[tokens, labels], rows a..b; returns log Z (-inf when there is no path)."""
+@part
+def forward(scores: Array, transitions: Array, each: int, alpha: Array) -> float:
+    """alpha: F64[tokens, labels] of one sentence; returns log Z (-inf when there is no path)."""
     labels = transitions.shape[1]
     total = 0.0
-    for t in range(a, b):
+    for t in range(len(alpha)):
         high = -np.inf
         for j in range(labels):
             value = scores[t, j]
-            if t > a:
+            if t > 0:
                 value += _log_sum_column(alpha[t - 1], transitions[t * each], j)
             alpha[t, j] = value
             high = max(high, value)
@@ -38,18 +38,18 @@ def forward(scores: Array, transitions: Array, each: int, a: int, b: int, alpha:
         for j in range(labels):
             alpha[t, j] -= high
         total += high
-    if b > a:
-        total += _log_sum(alpha[b - 1])
+    if len(alpha):
+        total += _log_sum(alpha[-1])
     return total
 
 
-@kernel
-def backward(scores: Array, transitions: Array, each: int, a: int, b: int, beta: Array) -> None:
-    """beta: F64[tokens, labels], rows a..b."""
+@part
+def backward(scores: Array, transitions: Array, each: int, beta: Array) -> None:
+    """beta: F64[tokens, labels] of one sentence."""
     labels = transitions.shape[1]
     ahead = np.empty(labels)
-    for t in range(b - 1, a - 1, -1):
-        if t == b - 1:
+    for t in range(len(beta) - 1, -1, -1):
+        if t == len(beta) - 1:
             beta[t, :] = 0.0
             continue
         for j in range(labels):
@@ -72,7 +72,7 @@ def backward(scores: Array, transitions: Array, each: int, a: int, b: int, beta:
             beta[t, i] -= high
 
 
-@kernel
+@part
 def node_marginals(alpha: Array, beta: Array, t: int, out: Array) -> None:
     """out[j] = P(y_t = j), 0 in columns of padding."""
     labels = alpha.shape[1]
@@ -89,7 +89,7 @@ def node_marginals(alpha: Array, beta: Array, t: int, out: Array) -> None:
     out[labels:] = 0.0
 
 
-@kernel
+@part
 def arc_marginals(scores: Array, transitions: Array, each: int, alpha: Array, beta: Array, t: int, out: Array) -> None:
     """out[i, j] = P(y_(t-1) = i, y_t = j)."""
     labels = transitions.shape[1]
@@ -130,10 +130,10 @@ def log_marginals(
         rows = scores[a:b].copy()
         alpha, beta = np.empty((b - a, labels)), np.empty((b - a, labels))
         blocks = transitions[a * each :] if each else transitions
-        log_z[s] = forward(rows, blocks, each, 0, b - a, alpha)
+        log_z[s] = forward(rows, blocks, each, alpha)
         if log_z[s] == -np.inf:
             continue
-        backward(rows, blocks, each, 0, b - a, beta)
+        backward(rows, blocks, each, beta)
         for t in range(b - a):
             node_marginals(alpha, beta, t, nodes[a + t])
             if want_arcs and t > 0:
@@ -155,16 +155,15 @@ def covariance(
     arc_each: int,
     node_cov: Array,
     arc_cov: Array,
-    cov_each: int,
     expectation: Array,
-) -> int:
+) -> None:
     """Cov[H, 1_arc] for every arc (MATH section 4), with h on nodes and on arcs.
 
         A_t[j] = h_t[j] + sum_i P(i | j) (A_(t-1)[i] + h_t[i, j])
         B_t[i] = sum_j P(j | i) (h_(t+1)[i, j] + h_(t+1)[j] + B_(t+1)[j])
         Cov[H, 1_(i,j)] = P(i, j) (A_(t-1)[i] + h_t[i, j] + h_t[j] + B_t[j] - E[H])
 
-    Returns the number of a sentence without a path, or -1.
+    Sentences without a path are left out.
     """
     labels = transitions.shape[1]
     pair = np.empty((labels, labels))
@@ -175,9 +174,9 @@ def covariance(
         rows = scores[first:last]
         blocks = transitions[first * each :] if each else transitions
         alpha, beta = np.empty((length, labels)), np.empty((length, labels))
-        if forward(rows, blocks, each, 0, length, alpha) == -np.inf:
-            return s
-        backward(rows, blocks, each, 0, length, beta)
+        if forward(rows, blocks, each, alpha) == -np.inf:
+            continue
+        backward(rows, blocks, each, beta)
         left, right = np.zeros((length, labels)), np.zeros((length, labels))  # A and B
         for t in range(length):
             for j in range(labels):
@@ -222,14 +221,13 @@ def covariance(
             if t > 0:
                 arc_marginals(rows, blocks, each, alpha, beta, t, pair)
                 h = arc_h[(first + t) * arc_each]
-                target = arc_cov[(first + t) * cov_each]
+                target = arc_cov[(first + t) * each]
                 for i in range(labels):
                     for j in range(labels):
                         target[i, j] += pair[i, j] * (
                             left[t - 1, i] + h[i, j] + node_h[first + t, j] + right[t, j] - mean_h
                         )
         expectation[s] = mean_h
-    return -1
 
 
 @kernel
@@ -241,11 +239,11 @@ def sample_and_entropy(
     uniform: Array,
     paths: Array,
     entropy: Array,
-) -> int:
+) -> None:
     """Draws paths I32[count, tokens] from uniform numbers F64[count, tokens], and H(y) of each sentence.
 
     Both follow the chain rule: y_1 by its marginal, then P(y_t | y_(t-1)) which needs beta only;
-    H(y) = H(y_1) + sum_t sum_i P(y_(t-1) = i) H(y_t | i). Returns a sentence without a path, or -1.
+    H(y) = H(y_1) + sum_t sum_i P(y_(t-1) = i) H(y_t | i). Sentences without a path are left out.
     """
     labels = transitions.shape[1]
     node, given = np.empty(labels), np.empty((labels, labels))
@@ -255,9 +253,9 @@ def sample_and_entropy(
         rows = scores[first:last]
         blocks = transitions[first * each :] if each else transitions
         alpha, beta = np.empty((length, labels)), np.empty((length, labels))
-        if forward(rows, blocks, each, 0, length, alpha) == -np.inf:
-            return s
-        backward(rows, blocks, each, 0, length, beta)
+        if forward(rows, blocks, each, alpha) == -np.inf:
+            continue
+        backward(rows, blocks, each, beta)
         entropy[s] = 0.0
         for t in range(length):
             if t == 0:
@@ -273,10 +271,9 @@ def sample_and_entropy(
                     entropy[s] += node[i] * _entropy_of(given[i])
             for n in range(len(paths)):
                 paths[n, first + t] = _draw(given[paths[n, first + t - 1]], uniform[n, first + t])
-    return -1
 
 
-@kernel
+@part
 def _conditionals(rows: Array, block: Array, beta: Array, t: int, given: Array) -> None:
     """given[i, j] = P(y_t = j | y_(t-1) = i); rows without a path are 0."""
     for i in range(given.shape[0]):
@@ -293,7 +290,7 @@ def _conditionals(rows: Array, block: Array, beta: Array, t: int, given: Array) 
                 given[i, j] /= total
 
 
-@kernel
+@part
 def _entropy_of(p: Array) -> float:
     total = 0.0
     for j in range(len(p)):
@@ -302,7 +299,7 @@ def _entropy_of(p: Array) -> float:
     return total
 
 
-@kernel
+@part
 def _draw(p: Array, u: float) -> int:
     """The label whose share of the unit interval holds u; never one of probability 0."""
     total, last = 0.0, 0
@@ -315,7 +312,7 @@ def _draw(p: Array, u: float) -> int:
     return last
 
 
-@kernel
+@part
 def _log_sum(values: Array) -> float:
     high = -np.inf
     for v in values:
@@ -326,7 +323,7 @@ def _log_sum(values: Array) -> float:
     return high + np.log(total)  # type: ignore[no-any-return]
 
 
-@kernel
+@part
 def _log_sum_column(values: Array, block: Array, j: int) -> float:
     """log sum_i exp(values[i] + block[i, j])."""
     high = -np.inf

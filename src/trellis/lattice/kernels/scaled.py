@@ -10,11 +10,18 @@ For one sentence, with psi_t = exp(s_t - max s_t) and E = exp(transitions - thei
 c_t makes alpha_t sum to one, so log Z = sum_t (max s_t - log c_t) + (T - 1) * maximum of the transitions.
 No exponential is taken per arc, no logarithm per label.
 
-When is that exact? A number is lost only if it falls below 1e-308. With all transitions finite, every allowed
-label gets at least exp(-R) of the largest one, R being the spread of the transitions plus that of the scores at a
-position; so R <= 600 loses nothing. With forbidden transitions small numbers can shrink further from step to step,
-so there R <= 230 is asked for, and no positive alpha or beta outside 1e-200 .. 1e200. A sentence that breaks the
-rule is flagged, to be redone in the log domain.
+When is that exact? A number must neither fall below 1e-308 nor rise above 1e308. Let R be the spread of the finite
+transitions plus that of the finite scores at a position.
+
+With all transitions finite, every allowed label gets at least exp(-R) of the largest alpha, beta lies between exp(-E)
+and exp(E) for the spread E of the transitions alone, and c is at most L exp(E): R <= 600 and E <= 330 lose nothing.
+
+With forbidden transitions small numbers can shrink further from step to step. There R <= 115 (a factor of 1e-50 a step)
+is asked for, and that no positive alpha, nor the beta of a label with positive alpha, leaves 1e-100 .. 1e100. What is
+then 0 is 0 because it cannot be reached. Labels with alpha = 0 are on no path; their q is set to 0, so that nothing
+that grows behind them spoils the rest.
+
+A sentence that breaks the rule is flagged, to be redone in the log domain.
 """
 
 from __future__ import annotations
@@ -23,14 +30,14 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel
+from trellis.jit import kernel, part
 from trellis.lattice.kernels.vector import add_product, exp_into, four_products
 
 Array = Any
 
 _BUFFER = 512  # tokens whose alpha and q wait for their products to be summed
 _STRIDE = 520  # not a power of two: columns 4096 bytes apart would fight for one set of the cache
-_TINY, _HUGE = 1e-200, 1e200
+_TINY, _HUGE = 1e-100, 1e100
 
 
 @kernel
@@ -54,7 +61,8 @@ def scaled_marginals(
     """
     width, labels = scores.shape[1], len(transitions)
     top, bottom, forbidden = _spread(transitions)
-    limit = 230.0 if forbidden else 600.0
+    spread = top - bottom
+    limit = 115.0 if forbidden else 600.0 if spread <= 330.0 else -1.0
     across = np.zeros((width, width))  # E[i, j]
     for i in range(labels):
         exp_into(transitions[i], top, across[i, :labels])
@@ -77,7 +85,7 @@ def scaled_marginals(
             if first + w < len(order):
                 s = order[first + w]
                 group[w], start[w], length[w] = s, offsets[s], offsets[s + 1] - offsets[s]
-                redo[s] = _enter(scores, offsets[s], offsets[s + 1], limit - (top - bottom), psi, w, log_z, s)
+                redo[s] = _enter(scores, offsets[s], offsets[s + 1], limit - spread, psi, w, log_z, s)
                 log_z[s] += top * max(length[w] - 1, 0)
             else:
                 group[w], start[w], length[w] = -1, 0, 0
@@ -96,8 +104,8 @@ def scaled_marginals(
                     step[w, :] = 1.0
                 r = 4 * t + w
                 c = scale[r]
-                for j in range(width):
-                    psi[r, j] *= c * step[w, j]  # from here on the row holds q_t
+                for j in range(width):  # from here on the row holds q_t
+                    psi[r, j] = psi[r, j] * c * step[w, j] if alpha[r, j] > 0.0 else 0.0
                 if t < length[w]:
                     for j in range(width):
                         nodes[start[w] + t, j] = alpha[r, j] * step[w, j]
@@ -127,7 +135,7 @@ def scaled_marginals(
             arcs[i, j] += across[i, j] * products[i, j]
 
 
-@kernel
+@part
 def _forward(psi: Array, down: Array, longest: int, step: Array, alpha: Array, scale: Array) -> None:
     width = psi.shape[1]
     for t in range(longest):
@@ -148,7 +156,7 @@ def _forward(psi: Array, down: Array, longest: int, step: Array, alpha: Array, s
                 alpha[r, j] *= c
 
 
-@kernel
+@part
 def _spread(values: Array) -> Array:
     """Largest and smallest finite entry, and whether any entry is minus infinity."""
     top, bottom, forbidden = -np.inf, np.inf, False
@@ -164,7 +172,7 @@ def _spread(values: Array) -> Array:
     return top, bottom, forbidden
 
 
-@kernel
+@part
 def _enter(scores: Array, a: int, b: int, limit: float, psi: Array, w: int, log_z: Array, s: int) -> bool:
     """psi and the first part of log Z; true when the scores of a position spread too far."""
     too_far = False
@@ -185,17 +193,17 @@ def _enter(scores: Array, a: int, b: int, limit: float, psi: Array, w: int, log_
     return too_far
 
 
-@kernel
+@part
 def _strays(step: Array, w: int, alpha: Array, r: int) -> bool:
     """Whether a positive alpha or beta has left the range in which nothing can be lost in one more step."""
     strays = False
     for j in range(step.shape[1]):
         b, a = step[w, j], alpha[r, j]
-        strays |= b > _HUGE or (b > 0.0 and b < _TINY) or (a > 0.0 and a < _TINY)
+        strays |= a > 0.0 and (a < _TINY or not b <= _HUGE or (b > 0.0 and b < _TINY))
     return strays
 
 
-@kernel
+@part
 def _has_zero(scale: Array, w: int, length: int) -> bool:
     """Whether all paths have died at some position."""
     zero = False
@@ -204,13 +212,17 @@ def _has_zero(scale: Array, w: int, length: int) -> bool:
     return zero
 
 
-@kernel
+@part
 def _log_product(scale: Array, w: int, length: int) -> float:
-    """sum_t log c_t with one logarithm for many factors; a factor is at most exp(600), so none overflows."""
+    """sum_t log c_t, with one logarithm for many factors."""
     total, product = 0.0, 1.0
     for t in range(length):
-        product *= scale[4 * t + w]
-        if product > 1e40:
+        c = scale[4 * t + w]
+        if c > 1e-100 and c < 1e100:
+            product *= c
+        else:
+            total += np.log(c)
+        if product < 1e-200 or product > 1e200:
             total += np.log(product)
             product = 1.0
     return total + np.log(product)  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel, ordered_kernel
+from trellis.jit import ordered_part, part
 
 Array = Any
 
@@ -16,7 +16,7 @@ _LN2_LOW = 1.42860682030941723212e-6
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest integer in the lowest bits
 
 
-@ordered_kernel
+@ordered_part
 def exp_into(x: Array, shift: float, out: Array) -> None:
     """out[k] = exp(x[k] - shift) where x[k] <= shift; 0 below exp(-708). Relative error below 1e-15.
 
@@ -45,7 +45,7 @@ def exp_into(x: Array, shift: float, out: Array) -> None:
         out[k] = p * power if d > -708.0 else 0.0
 
 
-@kernel
+@part
 def four_products(x: Array, r0: int, r1: int, r2: int, r3: int, m: Array, y: Array) -> None:
     """y[w, j] = sum_k x[r_w, k] m[j, k] for four rows at once; m has an even number of rows.
 
@@ -70,7 +70,7 @@ def four_products(x: Array, r0: int, r1: int, r2: int, r3: int, m: Array, y: Arr
         y[3, j], y[3, j + 1] = y30, y31
 
 
-@kernel
+@part
 def add_product(a: Array, b: Array, n: int, out: Array) -> None:
     """out[i, j] += sum_k a[i, k] b[j, k] over k < n; a multiple of four rows in a, of two in b."""
     for i in range(0, a.shape[0], 4):
