@@ -233,6 +233,15 @@ class Chain:
         return bool(np.any(self.scores == -np.inf) or np.any(self.transitions == -np.inf))
 
 
+def quick_best(scores: F64, transitions: F64, offsets: I64) -> I32:
+    """The best paths, I32[tokens], for scores F64[tokens, width >= labels] that are known to be finite."""
+    from trellis.lattice.kernels.best import best_paths
+
+    paths = np.zeros(len(scores), np.int32)
+    best_paths(scores, transitions[None], 0, offsets, paths, np.empty(len(offsets) - 1))
+    return paths
+
+
 def in_place_marginals(scores: F64, transitions: F64, offsets: I64, want_arcs: bool, arcs: F64, log_z: F64) -> I64:
     """The quick way, for loops that own their memory: scores F64[tokens, width] become node marginals.
 

@@ -15,7 +15,7 @@ from trellis.corpus import Corpus
 from trellis.errors import DataError
 from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of
 from trellis.jit import announce, worthwhile
-from trellis.lattice import Chain
+from trellis.lattice import Chain, quick_best
 from trellis.scoring import WeightLayout, plain_scores
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ class LinearChain:
 
     def best(self, data: Sentences, threads: int = 1) -> NDArray[np.int32]:
         """The best label of every token, I32[tokens]."""
-        parts = self._batches(data, threads, lambda packed, offsets: self._chain(packed, offsets).best()[0])
-        return np.concatenate([np.zeros(0, np.int32), *parts])
+        return np.concatenate([np.zeros(0, np.int32), *self._batches(data, threads, self.best_of_packed)])
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
         """P(label) of every token, F64[tokens, labels]."""
@@ -61,20 +60,27 @@ class LinearChain:
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
-        return self._chain(packed, offsets).best()[0]
+        if not worthwhile(int(offsets[-1])):
+            return self._chain(packed, offsets).best()[0]
+        return quick_best(self._padded_scores(packed), self._transitions, offsets)
 
     def with_weights(self, weights: F64) -> LinearChain:
         """The same model with other weights; what was prepared for scoring is shared."""
         return replace(self, weights=weights, prepared=self._scoring)
 
     def _chain(self, packed: Packed, offsets: NDArray[np.int64]) -> Chain:
-        transitions = self.layout.transition_matrix(self.weights[self.layout.pairs :])
-        tokens = int(offsets[-1])
-        if not worthwhile(tokens):
+        if worthwhile(int(offsets[-1])):
+            scores = np.ascontiguousarray(self._padded_scores(packed)[:, : len(self.labels)])
+        else:
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
-            return Chain(scores, transitions, offsets)
-        scores = self._scoring.scores_of_packed(self._rows, self.weights, packed.indptr, packed.ids, packed.values)
-        return Chain(scores, transitions, offsets)
+        return Chain(scores, self._transitions, offsets)
+
+    def _padded_scores(self, packed: Packed) -> F64:
+        return self._scoring.scores_of_packed(self._rows, self.weights, packed.indptr, packed.ids, packed.values)
+
+    @cached_property
+    def _transitions(self) -> F64:
+        return self.layout.transition_matrix(self.weights[self.layout.pairs :])
 
     @cached_property
     def _scoring(self) -> HybridScoring:

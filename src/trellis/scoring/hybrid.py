@@ -8,6 +8,7 @@ whole vectors, with zeros where there is no weight; the rest, most attributes bu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,12 @@ class HybridScoring:
         row = np.repeat(self.row_of, counts)[self.dense_pair].astype(np.int64)
         self.cell = row * self.width + layout.pair_label[self.dense_pair]
 
+    @cached_property
+    def _code(self) -> I64:
+        """Where the weights of an attribute are, in one number (see `score_packed`)."""
+        single = -1 - (4096 * self.layout.pair_start[:-1] + np.diff(self.layout.pair_start))
+        return np.where(self.row_of >= 0, self.row_of, single)
+
     def bind(self, indptr: I64, ids: I32, values: F64 | None) -> Occurrences:
         """Packed attributes -> what the loops read."""
         layout, start = self.layout, self.layout.pair_start
@@ -80,12 +87,12 @@ class HybridScoring:
         )  # fmt: skip
 
     def scores_of_packed(self, rows: F64, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
-        """Scores F64[tokens, labels] of attributes that are scored once: nothing is sorted out beforehand."""
+        """Scores F64[tokens, width] of attributes that are scored once: nothing is sorted out beforehand."""
         layout = self.layout
         out = np.empty((len(indptr) - 1, self.width))
         given = np.empty(0) if values is None else values
-        score_packed(indptr, ids, given, self.row_of, layout.pair_start, layout.pair_label, rows, weights, out)
-        return np.ascontiguousarray(out[:, : layout.labels])
+        score_packed(indptr, ids, given, self._code, layout.pair_label, rows, weights, out)
+        return out
 
     def add_gradient(
         self, delta: F64, at: Occurrences, first: int, last: int, row_gradient: F64, gradient: F64

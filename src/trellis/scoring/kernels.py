@@ -173,8 +173,7 @@ def score_packed(
     indptr: Array,
     ids: Array,
     values: Array,
-    row_of: Array,
-    pair_start: Array,
+    code: Array,
     pair_label: Array,
     rows: Array,
     weights: Array,
@@ -183,47 +182,44 @@ def score_packed(
     """out[t, j] = sum of the weights of token t's attributes with label j, straight from packed attributes; 0 in the
     padding of out: F64[tokens, width].
 
-    All rows are looked up first: those loads do not wait for one another, as they would between branches that depend
-    on them.
+    `code: I64[attributes]` is a row, or -1 - (4096 * first single weight + their number). All codes are looked up
+    first: those loads do not wait for one another, as they would between branches that depend on them.
     """
     width = out.shape[1]
     valued = len(values) > 0
-    found = np.empty(len(ids), np.int32)
+    found = np.empty(len(ids), np.int64)
     for k in range(len(ids)):
-        found[k] = row_of[ids[k]] if ids[k] >= 0 else -1
+        found[k] = code[ids[k]] if ids[k] >= 0 else -1
     most = 0
     for t in range(len(out)):
         most = max(most, indptr[t + 1] - indptr[t])
-    row = np.empty(most, np.int64)
+    at = np.empty(most + 1, np.int64)
     for t in range(len(out)):
         s = out[t]
         for j in range(width):
             s[j] = 0.0
         dense = 0
         for k in range(indptr[t], indptr[t + 1]):
-            if found[k] >= 0:
-                row[dense] = found[k]
-                dense += 1
-                if valued:
-                    w = rows[found[k]]
-                    for j in range(width):
-                        s[j] += values[k] * w[j]
-            elif ids[k] >= 0:
-                for p in range(pair_start[ids[k]], pair_start[ids[k] + 1]):
-                    s[pair_label[p]] += weights[p] * (values[k] if valued else 1.0)
-        if valued:
-            continue
+            at[dense] = k
+            dense += found[k] >= 0
         k = 0
-        while k + 4 <= dense:
-            w0, w1, w2, w3 = rows[row[k]], rows[row[k + 1]], rows[row[k + 2]], rows[row[k + 3]]
+        while k + 4 <= dense and not valued:
+            w0, w1, w2, w3 = rows[found[at[k]]], rows[found[at[k + 1]]], rows[found[at[k + 2]]], rows[found[at[k + 3]]]
             for j in range(width):
                 s[j] += (w0[j] + w1[j]) + (w2[j] + w3[j])
             k += 4
         while k < dense:
-            w0 = rows[row[k]]
+            w0 = rows[found[at[k]]]
+            v = values[at[k]] if valued else 1.0
             for j in range(width):
-                s[j] += w0[j]
+                s[j] += v * w0[j]
             k += 1
+    for t in range(len(out)):
+        for k in range(indptr[t], indptr[t + 1]):
+            if found[k] < 0:
+                single = -1 - found[k]
+                for p in range(single // 4096, single // 4096 + single % 4096):
+                    out[t, pair_label[p]] += weights[p] * (values[k] if valued else 1.0)
 
 
 @kernel

@@ -22,18 +22,25 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
     end wins. Written: paths I32[tokens], totals F64[sentences] (-inf when there is no path).
     """
     labels = transitions.shape[1]
+    width = (labels + 3) // 4 * 4  # whole vectors: padding labels are forbidden
     longest = 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
-    delta = np.empty((longest, labels))
+    delta = np.full((longest, width), -np.inf)
+    block = np.full((width, width), -np.inf)
+    block[:labels, :labels] = transitions[0]
     for s in range(len(offsets) - 1):
         first, length = offsets[s], offsets[s + 1] - offsets[s]
         totals[s] = 0.0
         if length == 0:
             continue
-        delta[0, :] = scores[first, :labels]
+        delta[0, :labels] = scores[first, :labels]
         for t in range(1, length):
-            _step(delta[t - 1], transitions[(first + t) * each], scores[first + t], delta[t])
+            if each:
+                block[:labels, :labels] = transitions[first + t]
+            _step(delta[t - 1], block, delta[t])
+            for j in range(labels):
+                delta[t, j] += scores[first + t, j]
         label = 0
         for j in range(1, labels):
             if delta[length - 1, j] > delta[length - 1, label]:
@@ -41,10 +48,10 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
         totals[s] = delta[length - 1, label]
         paths[first + length - 1] = label
         for t in range(length - 1, 0, -1):
-            block = transitions[(first + t) * each]
-            before, high = 0, delta[t - 1, 0] + block[0, label]
+            matrix = transitions[(first + t) * each]
+            before, high = 0, delta[t - 1, 0] + matrix[0, label]
             for i in range(1, labels):
-                value = delta[t - 1, i] + block[i, label]
+                value = delta[t - 1, i] + matrix[i, label]
                 if value > high:
                     before, high = i, value
             label = before
@@ -52,20 +59,14 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
 
 
 @part
-def _step(previous: Array, block: Array, row: Array, out: Array) -> None:
-    labels = len(out)
-    for j in range(labels):
+def _step(previous: Array, block: Array, out: Array) -> None:
+    """out[j] = max_i (previous[i] + block[i, j]); four i in one sweep, a multiple of four of them."""
+    width = len(out)
+    for j in range(width):
         out[j] = -np.inf
-    tiles = labels - labels % 4
-    for i in range(0, tiles, 4):
+    for i in range(0, width, 4):
         p0, p1, p2, p3 = previous[i], previous[i + 1], previous[i + 2], previous[i + 3]
-        for j in range(labels):
+        for j in range(width):
             v0 = max(p0 + block[i, j], p1 + block[i + 1, j])
             v1 = max(p2 + block[i + 2, j], p3 + block[i + 3, j])
             out[j] = max(out[j], max(v0, v1))
-    for i in range(tiles, labels):
-        p0 = previous[i]
-        for j in range(labels):
-            out[j] = max(out[j], p0 + block[i, j])
-    for j in range(labels):
-        out[j] += row[j]
