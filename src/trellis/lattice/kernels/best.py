@@ -28,7 +28,8 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
         longest = max(longest, offsets[s + 1] - offsets[s])
     delta = np.full((longest, width), -np.inf)
     block = np.full((width, width), -np.inf)
-    block[:labels, :labels] = transitions[0]
+    if not each:
+        block[:labels, :labels] = transitions[0]
     for s in range(len(offsets) - 1):
         first, length = offsets[s], offsets[s + 1] - offsets[s]
         totals[s] = 0.0
