@@ -7,7 +7,7 @@ that value, True is 1 and False is 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from numbers import Real
 
@@ -55,7 +55,7 @@ def offsets_of(sentences: Sequence[Sequence[object]]) -> np.ndarray[tuple[int], 
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _pack(sentences: Sequence[Sequence[Token]], number) -> Packed:  # type: ignore[no-untyped-def]
+def _pack(sentences: Sequence[Sequence[Token]], number: Callable[[str], int]) -> Packed:
     counts: list[int] = []
     ids: list[int] = []
     values: list[float] = []

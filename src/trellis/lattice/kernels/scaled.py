@@ -96,21 +96,7 @@ def scaled_marginals(
 
         _forward(psi, down, longest, step, alpha, scale)
 
-        for t in range(longest - 1, -1, -1):
-            if t < longest - 1:
-                four_products(psi, 4 * t + 4, 4 * t + 5, 4 * t + 6, 4 * t + 7, across, step)
-            for w in range(4):
-                if t >= length[w] - 1 or redo[group[w]]:
-                    step[w, :] = 1.0
-                r = 4 * t + w
-                c = scale[r]
-                for j in range(width):  # from here on the row holds q_t
-                    psi[r, j] = psi[r, j] * c * step[w, j] if alpha[r, j] > 0.0 else 0.0
-                if t < length[w]:
-                    for j in range(width):
-                        nodes[start[w] + t, j] = alpha[r, j] * step[w, j]
-                    if forbidden and _strays(step, w, alpha, r):
-                        redo[group[w]] = True
+        _backward(psi, across, alpha, scale, longest, forbidden, group, start, length, step, nodes, redo)
 
         for w in range(4):
             s = group[w]
@@ -154,6 +140,40 @@ def _forward(psi: Array, down: Array, longest: int, step: Array, alpha: Array, s
             scale[r] = c
             for j in range(width):
                 alpha[r, j] *= c
+
+
+@part
+def _backward(
+    psi: Array,
+    across: Array,
+    alpha: Array,
+    scale: Array,
+    longest: int,
+    forbidden: bool,
+    group: Array,
+    start: Array,
+    length: Array,
+    step: Array,
+    nodes: Array,
+    redo: Array,
+) -> None:
+    """Node marginals, and q_t in the place of psi_t."""
+    width = psi.shape[1]
+    for t in range(longest - 1, -1, -1):
+        if t < longest - 1:
+            four_products(psi, 4 * t + 4, 4 * t + 5, 4 * t + 6, 4 * t + 7, across, step)
+        for w in range(4):
+            if t >= length[w] - 1 or redo[group[w]]:
+                step[w, :] = 1.0
+            r = 4 * t + w
+            c = scale[r]
+            for j in range(width):
+                psi[r, j] = psi[r, j] * c * step[w, j] if alpha[r, j] > 0.0 else 0.0
+            if t < length[w]:
+                for j in range(width):
+                    nodes[start[w] + t, j] = alpha[r, j] * step[w, j]
+                if forbidden and _strays(step, w, alpha, r):
+                    redo[group[w]] = True
 
 
 @part
