@@ -145,6 +145,24 @@ class TestBeforeTraining:
         assert list(tmp_path.iterdir()) == []
 
 
+def test_text_that_is_no_text_is_not_saved(tmp_path):
+    model = CRF(l2=1.0).fit([[["\ud800"], ["a"]]], [["X", "Y"]])
+    with pytest.raises(DataError, match="surrogate"):
+        model.save(tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("data", [3, "train.txt", iter([["a"]]), None])
+def test_what_is_neither_corpus_nor_list_is_refused(data):
+    with pytest.raises(DataError, match="expected a corpus"):
+        CRF(target="x").fit(data, [["X"]])
+
+
+def test_labels_that_are_no_text_are_refused():
+    with pytest.raises(DataError, match="sentence 1, token 2: the label None"):
+        CRF().fit(X[:1], [["X", None]])
+
+
 def test_a_model_is_not_saved_under_settings_that_could_not_be_loaded(tmp_path):
     model = CRF(l2=1.0).fit(X, Y).set_params(l2="much")
     with pytest.raises(SettingError, match="l2 is 'much'"):

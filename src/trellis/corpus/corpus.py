@@ -111,6 +111,9 @@ class Corpus:
 
 def check_names(names: Sequence[str]) -> list[str]:
     """Names that templates can use: all different (but for `_`, a column left out), no spaces or brackets."""
+    for name in names:
+        if not isinstance(name, str):
+            raise SettingError(f"{name!r} cannot name a column; names are text")
     kept = [name for name in names if name != "_"]
     if not kept:
         raise SettingError(f"a corpus needs at least one column; given names: {','.join(names) or 'none'}")

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from trellis.errors import DataError
 from trellis.store.file import Tensors
 
 
 def put_strings(tensors: Tensors, name: str, strings: Sequence[str]) -> None:
     """Adds NAME.bytes: U8[all] and NAME.offsets: I64[strings + 1]."""
-    encoded = [s.encode("utf-8") for s in strings]
+    try:
+        encoded = [s.encode("utf-8") for s in strings]
+    except UnicodeEncodeError as error:
+        raise DataError(f"{error.object!r} cannot be saved: it holds half of a surrogate pair") from None
     tensors[f"{name}.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
     tensors[f"{name}.offsets"] = np.concatenate([[0], np.cumsum([len(e) for e in encoded])]).astype(np.int64)
 
