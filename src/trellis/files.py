@@ -53,7 +53,7 @@ def write_all(file: BinaryIO, data: bytes) -> None:
     while view:
         written = file.write(view)
         if not written:
-            raise FileAccessError("standard output cannot be written to just now")
+            raise FileAccessError("the output takes nothing more just now")
         view = view[written:]
     file.flush()
 
@@ -77,12 +77,12 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     target = Path(path)
     _check_target(target)
     final = target.resolve()  # through a link, so that what it points to is replaced and the link stays
-    if final.exists() and not final.is_file():  # a pipe or a device is written to, never replaced
-        with final.open("wb", buffering=0) as file:
-            yield file
-        return
     temporary = final.with_name(f".{final.name}.{secrets.token_hex(8)}.part")
     try:
+        if final.exists() and not final.is_file():  # a pipe or a device is written to, never replaced
+            with final.open("wb", buffering=0) as file:
+                yield file
+            return
         with temporary.open("xb") as file:
             yield file
             file.flush()
@@ -103,14 +103,14 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 def write_atomically(path: str | Path, data: bytes) -> None:
     """Replaces a file's content; killed at any moment, the old or the new file is there, whole."""
     with replacing(path) as file:
-        file.write(data)
+        write_all(file, data)
 
 
 def install(folder: Path, texts: Mapping[str, bytes]) -> None:
     """Writes files (name -> bytes) into a folder; all are written before the first is renamed."""
     with ExitStack() as stack:
         for name, data in texts.items():
-            stack.enter_context(replacing(folder / name)).write(data)
+            write_all(stack.enter_context(replacing(folder / name)), data)
 
 
 def same_file(a: str | Path, b: str | Path) -> bool:

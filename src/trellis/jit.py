@@ -1,4 +1,4 @@
-"""How the inner loops are compiled: one decorator, one cache folder, and when compiling is worth it.
+"""How the inner loops are compiled: the decorators, one cache folder, and when compiling is worth it.
 
 Two traps of Numba's cache are closed here. A kernel that inlines a helper from another file is not rebuilt
 when only that helper changes, so the folder's name is a hash over every kernel file. And a folder that cannot

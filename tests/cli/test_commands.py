@@ -310,7 +310,7 @@ def test_output_that_cannot_be_written_whole_is_an_error(model, tmp_path, unbuff
         ["bash", "-c", script], capture_output=True, text=True, env={**os.environ, "PYTHONUNBUFFERED": unbuffered}
     )
     assert done.returncode == 1
-    assert done.stderr.startswith("trellis: cannot be written: ")
+    assert done.stderr.startswith("trellis: reading or writing failed: ")
     assert done.stderr.count("\n") == 1
 
 

@@ -14,6 +14,7 @@ from trellis.engine import ThreadedObjective
 from trellis.errors import DataError, SettingError
 from trellis.losses import find_loss
 from trellis.objective import L2, Examples, Shard, cut_into_shards
+from trellis.optim import LBFGS
 from trellis.scoring import WeightLayout, observed_layout
 
 
@@ -203,10 +204,13 @@ def test_no_sentence_at_all_is_worth_nothing():
 
 
 @pytest.mark.parametrize("bad", [np.nan, 1e308])
-def test_scores_that_are_not_finite_are_explained(bad):
+def test_scores_that_are_not_finite_are_explained_where_training_starts(bad):
+    """And in the middle of it they are a step too far: no number, which a line search answers with a shorter one."""
     problem = make_problem(1, valued=True, everything=True)
-    with pytest.raises(DataError, match="not finite"):
-        whole_shard(problem, np.full(problem.size, bad))
+    theta = np.full(problem.size, bad)
+    assert not np.isfinite(whole_shard(problem, theta)[0])
+    with threaded(problem) as objective, pytest.raises(DataError, match="not finite"):
+        LBFGS().start(objective, theta)
 
 
 def test_an_unknown_loss_is_named_together_with_those_there_are():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from typing import NoReturn
 
 import click
 
@@ -42,30 +43,28 @@ def main() -> None:
         sys.exit(2)
     except click.UsageError as error:
         hint = f"; see '{error.ctx.command_path} --help'" if error.ctx else ""
-        sys.exit(_fail(error.format_message().rstrip(".") + hint, 2))
+        _fail(error.format_message().rstrip(".") + hint, 2)
     except TrellisError as error:
-        sys.exit(_fail(str(error), 1))
+        _fail(str(error), 1)
     except (KeyboardInterrupt, click.Abort):
-        sys.exit(_fail("interrupted", 130))
+        _fail("interrupted", 130)
     except BrokenPipeError:
-        _forget_output()
-        sys.exit(141)  # as a program that SIGPIPE ends
+        _fail(None, 141)  # as a program that SIGPIPE ends
     except OSError as error:
-        _forget_output()
-        sys.exit(_fail(f"cannot be written: {error.strerror or error}", 1))
+        _fail(f"reading or writing failed: {error.strerror or error}", 1)
     except MemoryError:
-        sys.exit(_fail("not enough memory; use fewer features, labels or threads, or less data at a time", 1))
+        _fail("not enough memory; use fewer features, labels or threads, or less data at a time", 1)
 
 
-def _forget_output() -> None:
-    """Keeps the interpreter from flushing once more into what cannot be written."""
-    if sys.stdout is not None:
+def _fail(message: str | None, code: int) -> NoReturn:
+    if message is not None:
+        print(f"trellis: {message}", file=sys.stderr)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:  # keep the interpreter from trying once more
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _fail(message: str, code: int) -> int:
-    print(f"trellis: {message}", file=sys.stderr)
-    return code
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trellis.corpus.column import Column
 from trellis.errors import DataError, SettingError
+from trellis.labels import runs
 
 _NAME = re.compile(r"[^\s,%\[\]]+")
 
@@ -73,12 +74,8 @@ class Corpus:
 
     def batches(self, tokens: int) -> Iterator[Corpus]:
         """Consecutive slices of about `tokens` tokens, whole sentences each."""
-        start = 0
-        while start < len(self):
-            goal = int(self.offsets[start]) + tokens
-            stop = max(start + 1, int(np.searchsorted(self.offsets, goal, side="right")) - 1)
-            yield self.slice(start, stop)
-            start = stop
+        for first, last in runs(self.offsets, tokens):
+            yield self.slice(first, last)
 
     def compact(self) -> Corpus:
         """The same corpus with string tables that hold only what occurs (a slice shares those of the whole)."""

@@ -41,6 +41,17 @@ def check_packed(
     return checked, bounds
 
 
+def runs(offsets: NDArray[np.int64], tokens: int) -> list[tuple[int, int]]:
+    """Cuts sentences into consecutive runs (first, last) of about so many tokens, at least one sentence each."""
+    out, first = [], 0
+    while first < len(offsets) - 1:
+        goal = int(offsets[first]) + tokens
+        last = max(first + 1, int(np.searchsorted(offsets, goal, side="right")) - 1)
+        out.append((first, last))
+        first = last
+    return out
+
+
 def first_tokens(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
     """bool [tokens], True at the first token of each sentence; `offsets` [sentences + 1] already checked."""
     first = np.zeros(int(offsets[-1]), dtype=np.bool_)

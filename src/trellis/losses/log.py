@@ -19,4 +19,5 @@ def log_loss(chain: WorkChain, gold: NDArray[np.int32]) -> tuple[F64, F64, F64]:
     answer = chain.marginals()
     assert answer.arcs is not None
     subtract_path(answer.nodes, answer.arcs[None], 0, chain.offsets, gold)
-    return answer.log_z - gold_scores, answer.nodes, answer.arcs
+    with np.errstate(invalid="ignore"):  # both may be infinite, see WorkChain.marginals
+        return answer.log_z - gold_scores, answer.nodes, answer.arcs

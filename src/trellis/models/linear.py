@@ -15,6 +15,7 @@ from trellis.corpus import Corpus
 from trellis.errors import DataError
 from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of
 from trellis.jit import announce, worthwhile
+from trellis.labels import runs
 from trellis.lattice import Chain, quick_best
 from trellis.scoring import WeightLayout, plain_scores
 
@@ -114,9 +115,5 @@ def _cut(data: Sentences) -> Iterator[Sentences]:
     if isinstance(data, Corpus):
         yield from data.batches(_BATCH)
         return
-    first, tokens = 0, 0
-    for s, sentence in enumerate(data):
-        tokens += len(sentence)
-        if tokens >= _BATCH or s == len(data) - 1:
-            yield data[first : s + 1]
-            first, tokens = s + 1, 0
+    for first, last in runs(offsets_of(data), _BATCH):
+        yield data[first:last]

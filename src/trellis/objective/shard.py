@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.labels import runs
 from trellis.lattice import WorkChain
 from trellis.losses import Loss
 from trellis.scoring.hybrid import HybridScoring
@@ -60,7 +61,7 @@ class Shard:
         local, self.index = layout.restricted(attributes)
         self.scoring = HybridScoring(local)
         self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
-        self.blocks = list(_cuts(self.offsets, _BLOCK))
+        self.blocks = runs(self.offsets, _BLOCK)
         longest = max((int(self.offsets[b] - self.offsets[a]) for a, b in self.blocks), default=0)
         self._scores = np.empty((longest, self.scoring.width))
         self._weights, self._gradient = np.empty(len(self.index)), np.empty(len(self.index))
@@ -110,14 +111,3 @@ def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss) -> lis
     inner = np.searchsorted(examples.offsets, goals).tolist()
     cuts = [0, *inner, len(examples.offsets) - 1]
     return [Shard(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]
-
-
-def _cuts(offsets: I64, tokens: int) -> list[tuple[int, int]]:
-    """Runs of whole sentences with about so many tokens."""
-    out, first = [], 0
-    while first < len(offsets) - 1:
-        last = int(np.searchsorted(offsets, offsets[first] + tokens, side="right")) - 1
-        last = max(last, first + 1)
-        out.append((first, last))
-        first = last
-    return out

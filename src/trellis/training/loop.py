@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.optim import Objective, Optimizer, State
+from trellis.optim import Objective, Optimizer
 
 F64 = NDArray[np.float64]
 
@@ -68,7 +68,8 @@ def train(
         if report is not None:
             seconds = time.perf_counter() - began
             fraction = max(optimizer.fraction_done(state), state.iteration / max_iter)
-            report(_progress(state, fraction, score, seconds))
+            norm, trials = state.gradient_norm, state.evaluations
+            report(Progress(state.iteration, state.value, norm, score, seconds, trials, fraction))
         if stopped_early:
             break
     if dev_score is not None and state.iteration == 0:
@@ -85,7 +86,3 @@ def train(
         time.perf_counter() - began,
         None if dev_score is None else float(best_score),
     )
-
-
-def _progress(state: State, fraction: float, score: float | None, seconds: float) -> Progress:
-    return Progress(state.iteration, state.value, state.gradient_norm, score, seconds, state.evaluations, fraction)
