@@ -1,0 +1,93 @@
+"""What a feature function is.
+
+A function turns the distinct strings of a column (word types) into values, once per type, never per token. What it
+gives for a string is a *row*: the attribute values that a token with this string has, each with a number.
+
+    Row = () no attribute        (("ing", 1.0),) one        (("NN", 1.0), ("VB", 1.0)) several        (("", 0.37),) real
+
+Most functions give one value or none and only say so as text or None (`of_type`); the rest give rows (`rows`). A
+function that has to see the sentence (gazetteers) gives a row to every token (`of_sentence`).
+
+Whatever a function knows beyond its arguments (clusters, gazetteers, vectors, words seen with a label) is a
+`Resource`. It is read or learnt once, when training begins, and travels in the model file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus import Column
+
+Argument = str | int
+Arguments = tuple[Argument, ...]
+Row = tuple[tuple[str, float], ...]
+Tables = Mapping[str, Sequence[str] | NDArray[np.float64] | NDArray[np.int64]]
+
+
+class Resource(Protocol):
+    """What a function looks things up in."""
+
+    def tables(self) -> Tables:
+        """Everything it holds, as lists of strings and arrays, for the model file."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """What a function on sentences sees: columns over tokens (the first is the one the template names), and where
+    each sentence begins, I64[sentences + 1]."""
+
+    columns: tuple[Column, ...]
+    offsets: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Token t has row `rows[which[t]]` (I32[tokens])."""
+
+    which: NDArray[np.int32]
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Function:
+    """One function of the feature language.
+
+    `check` looks at the arguments behind the column: it raises ValueError, worded to follow "suffix: ", for what
+    does not fit. Exactly one of `of_type`, `rows`, `of_sentence` is given; each takes the resource (None where there
+    is none) and the arguments. `padded`: positions before and after the sentence are strings too (`_B-1`), and go
+    through the function; else they have no value. `many`: the name of a last argument that may be given several
+    times in an expression, as in suffix(word, 1, 2, 3), which stands for three features.
+    """
+
+    name: str
+    summary: str
+    check: Callable[[Arguments], None]
+    of_type: Callable[[Sequence[str], Resource | None, Arguments], list[str | None]] | None = None
+    rows: Callable[[Sequence[str], Resource | None, Arguments], list[Row]] | None = None
+    of_sentence: Callable[[Sentences, Resource | None, Arguments], Rows] | None = None
+    padded: bool = False
+    many: bool = False
+    # a resource from the files that arguments name; DataError / FileAccessError with file:line for what is wrong
+    load: Callable[[Arguments], Resource] | None = None
+    # a resource from training data: words, and the column the words are counted with (the target, if no other is named)
+    learn: Callable[[Column, Column, Arguments], Resource] | None = None
+    # a resource from the tables of a model file; ValueError for what does not fit
+    restore: Callable[[Tables], Resource] | None = None
+
+
+def no_arguments(arguments: Arguments) -> None:
+    """A `check` for functions of the column alone."""
+    if arguments:
+        raise ValueError(f"takes no argument but the column; found {', '.join(map(repr, arguments))}")
+
+
+def one_count(arguments: Arguments) -> None:
+    """A `check` for functions with one whole number from 1 on."""
+    if len(arguments) != 1 or not isinstance(arguments[0], int) or not 1 <= arguments[0] <= 100:
+        raise ValueError(f"needs one whole number from 1 to 100; found {', '.join(map(repr, arguments)) or 'none'}")
