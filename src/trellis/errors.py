@@ -29,13 +29,19 @@ class SettingError(TrellisError, ValueError):
 
 
 class DataError(TrellisError, ValueError):
-    """Bad input data, with the place it was found: `file:line: what, expected, remedy`."""
+    """Bad input data, with the place it was found: `file:line: what, expected, remedy`.
 
-    def __init__(self, message: str, path: str | Path | None = None, line: int | None = None):
-        place = "" if path is None else f"{path}:" + ("" if line is None else f"{line}:") + " "
-        super().__init__(place + message)
+    `column` counts characters from 1, where a place in the line is known too.
+    """
+
+    def __init__(
+        self, message: str, path: str | Path | None = None, line: int | None = None, column: int | None = None
+    ):
+        place = [str(part) for part in (path, line, column) if part is not None]
+        super().__init__((":".join(place) + ": " if place else "") + message)
         self.path = path
         self.line = line
+        self.column = column
 
 
 class TemplateError(DataError):

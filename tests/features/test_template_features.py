@@ -13,7 +13,7 @@ from template_reference import attributes_of
 from trellis.corpus import Corpus
 from trellis.errors import DataError
 from trellis.features import TemplateFeatures
-from trellis.features.template import parse_templates
+from trellis.features.notation import parse_templates
 
 WAYS = ["plain", "compiled"]
 FAR = 4  # beyond most of the short sentences below

@@ -8,7 +8,8 @@ import pytest
 
 from trellis.errors import FileAccessError, SettingError, TemplateError
 from trellis.features import PRESETS, templates_for
-from trellis.features.template import Part, parse_templates
+from trellis.features.notation import parse_templates
+from trellis.features.template import Part, View
 
 COLUMNS = ["word", "pos", "chunk"]
 

@@ -1,8 +1,22 @@
 """Columns -> attributes -> packed ids."""
 
+from trellis.features.choose import Given, callables_of, templates_for
+from trellis.features.expression import Features
 from trellis.features.given import GivenFeatures, offsets_of
 from trellis.features.packed import Packed
-from trellis.features.presets import PRESETS, templates_for
+from trellis.features.presets import PRESETS
+from trellis.features.reading import Reading
 from trellis.features.templates import TemplateFeatures
 
-__all__ = ["PRESETS", "GivenFeatures", "Packed", "TemplateFeatures", "offsets_of", "templates_for"]
+__all__ = [
+    "PRESETS",
+    "Features",
+    "Given",
+    "GivenFeatures",
+    "Packed",
+    "Reading",
+    "TemplateFeatures",
+    "callables_of",
+    "offsets_of",
+    "templates_for",
+]

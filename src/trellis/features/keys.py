@@ -1,137 +1,121 @@
-"""Attribute keys: each template's value at a token as one integer, and back to its parts.
+"""Attribute keys: a template's values at a token as one integer, and back to its values.
 
-A part `%x[row, column]` is a number below the column's vocabulary size + padding. Several parts are digits of
-one number in mixed radix, so a key is exact and can be taken apart again. Where the digits would not fit in
-63 bits, the number so far is replaced by its rank among those seen in training.
+A part's value is a number below the size of its vocabulary. Several parts are digits of one number in mixed radix, so
+a key is exact and can be taken apart again. Where the digits would not fit in 62 bits, the number so far is replaced
+by its rank among those seen in training.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.features.template import Part, Template
+from trellis.features.reading import Positions, Several
+from trellis.features.template import Template
+
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
 
 _LIMIT = 1 << 62
 
 
 @dataclass(frozen=True)
-class KeyMaker:
-    """Turns columns into keys for a tuple of templates.
+class Found:
+    """What a template finds: at `token[n]` (every token once, if None) the number `key[n]`, -1 for none, with the
+    value `weight[n]` (1, if None)."""
 
-    `vocabulary`: the strings of each column known to the model. `ranks[k][j]`: the sorted keys that replaced
-    the digits before part j of template k, for the few templates that need it.
-    """
+    key: I64
+    token: I64 | None = None
+    weight: F64 | None = None
 
-    templates: tuple[Template, ...]
-    vocabulary: Mapping[str, Sequence[str]]
-    ranks: dict[tuple[int, int], NDArray[np.int64]] = field(default_factory=dict)
 
-    @cached_property
-    def reach(self) -> int:
-        """How far beyond a sentence's ends a template can look."""
-        return max((abs(part.row) for t in self.templates for part in t.parts), default=0)
+@dataclass(frozen=True)
+class Keys:
+    """Digits for templates with parts of these sizes. `ranks[j]`: the sorted numbers that are replaced by their rank
+    before part j joins."""
 
-    @cached_property
-    def index(self) -> dict[str, dict[str, int]]:
-        return {c: {s: i for i, s in enumerate(strings)} for c, strings in self.vocabulary.items()}
+    sizes: tuple[int, ...]
+    ranks: dict[int, I64] = field(default_factory=dict)
 
-    def size(self, column: str) -> int:
-        """Values of one part: the vocabulary, then `reach` kinds of padding before and after."""
-        return len(self.vocabulary[column]) + 2 * self.reach
-
-    def parts(
-        self, columns: Mapping[str, NDArray[np.int32]], offsets: NDArray[np.int64]
-    ) -> dict[Part, NDArray[np.int64]]:
-        """The value of every distinct part at every token, -1 where the string is unknown."""
-        lengths = np.diff(offsets)
-        tokens = int(offsets[-1])
-        first = np.repeat(offsets[:-1], lengths)
-        here = np.arange(tokens) - first
-        after = np.repeat(lengths, lengths) - 1 - here
-        values = {}
-        for part in {part: None for template in self.templates for part in template.parts}:
-            ids, known = columns[part.column], len(self.vocabulary[part.column])
-            shifted = np.arange(tokens) + part.row
-            value = ids.take(shifted, mode="clip").astype(np.int64)
-            if part.row < 0:  # -1, -2 ... before the start
-                over = -(here + part.row)
-                np.copyto(value, known + over - 1, where=over > 0)
-            elif part.row > 0:
-                over = part.row - after
-                np.copyto(value, known + self.reach + over - 1, where=over > 0)
-            values[part] = value
-        return values
-
-    def keys(self, k: int, values: Mapping[Part, NDArray[np.int64]], learn: bool = False) -> NDArray[np.int64]:
-        """Template k's key at every token, -1 where a part is unknown."""
-        tokens = len(next(iter(values.values()))) if values else 0
-        key, size = np.zeros(tokens, np.int64), 1
-        unknown = np.zeros(tokens, bool)
-        for j, part in enumerate(self.templates[k].parts):
-            radix = self.size(part.column)
+    def find(self, templates: Sequence[Template], positions: Positions, learn: bool = False) -> list[Found]:
+        """The keys of templates that share their names. With `learn`, ranks are taken from what is found."""
+        found = [Found(np.zeros(positions.reading.tokens, np.int64)) for _ in templates]
+        size = 1
+        for j, radix in enumerate(self.sizes):
             if size * radix >= _LIMIT:
-                key, size = self._rank(k, j, key, unknown, learn)
-            key = key * radix + values[part]
+                if learn:
+                    self.ranks[j] = np.unique(np.concatenate([one.key[one.key >= 0] for one in found]))
+                found = [_ranked(one, self.ranks[j]) for one in found]
+                size = len(self.ranks[j])
+            found = [join(one, t, j, positions, radix) for one, t in zip(found, templates, strict=True)]
             size *= radix
-            unknown |= values[part] < 0
-        key[unknown] = -1
-        return key
+        return found
 
-    def _rank(
-        self, k: int, j: int, key: NDArray[np.int64], unknown: NDArray[np.bool_], learn: bool
-    ) -> tuple[NDArray[np.int64], int]:
-        if learn:
-            self.ranks[k, j] = np.unique(key)
-        seen = self.ranks[k, j]
-        rank = np.searchsorted(seen, key)
-        unknown |= seen.take(rank, mode="clip") != key
-        return rank.astype(np.int64), len(seen)
-
-    def _sizes(self, k: int) -> list[tuple[int, bool]]:
-        """Before each part of template k, and at the end: every number so far is below this, and whether it has to
-        be replaced by its rank."""
+    def bounds(self) -> list[tuple[int, bool]]:
+        """Before each part, and at the end: all numbers are below this, and whether they are replaced by ranks."""
         size, out = 1, []
-        for j, part in enumerate(self.templates[k].parts):
-            ranked = size * self.size(part.column) >= _LIMIT
+        for j, radix in enumerate(self.sizes):
+            ranked = size * radix >= _LIMIT
             out.append((size, ranked))
-            size = (len(self.ranks[k, j]) if ranked else size) * self.size(part.column)
+            size = (len(self.ranks[j]) if ranked else size) * radix
         return [*out, (size, False)]
 
-    def largest(self, k: int) -> int:
-        """Every key of template k is below this."""
-        return self._sizes(k)[-1][0]
+    def largest(self) -> int:
+        """Every key is below this."""
+        return self.bounds()[-1][0]
 
     def is_consistent(self) -> bool:
         """Whether ranks are there for just the parts that need them, none empty and none out of range."""
         if any(not len(seen) for seen in self.ranks.values()):
             return False
         try:
-            sizes = {(k, j): size for k in range(len(self.templates)) for j, size in enumerate(self._sizes(k))}
+            needed = {j: size for j, (size, ranked) in enumerate(self.bounds()) if ranked}
         except KeyError:
             return False
-        needed = {place: size for place, (size, ranked) in sizes.items() if ranked}
-        return set(needed) == set(self.ranks) and all(int(self.ranks[p][-1]) < size for p, size in needed.items())
+        return set(needed) == set(self.ranks) and all(int(self.ranks[j][-1]) < size for j, size in needed.items())
 
-    def name(self, k: int, key: int) -> str:
-        """The attribute's name in words, e.g. `U05:the/dog`."""
-        template = self.templates[k]
-        digits: list[str] = []
-        for j in range(len(template.parts) - 1, -1, -1):
-            part = template.parts[j]
-            key, digit = divmod(key, self.size(part.column))
-            digits.append(self._string(part.column, digit))
-            if (k, j) in self.ranks:
-                key = int(self.ranks[k, j][key])
-        return template.name(digits[::-1])
+    def digits(self, key: int) -> list[int]:
+        """The value of each part."""
+        digits: list[int] = []
+        for j in range(len(self.sizes) - 1, -1, -1):
+            key, digit = divmod(key, self.sizes[j])
+            digits.append(digit)
+            if j in self.ranks:
+                key = int(self.ranks[j][key])
+        return digits[::-1]
 
-    def _string(self, column: str, value: int) -> str:
-        strings = self.vocabulary[column]
-        if value < len(strings):
-            return strings[value]
-        over = value - len(strings)
-        return f"_B-{over + 1}" if over < self.reach else f"_B+{over - self.reach + 1}"
+
+def join(found: Found, template: Template, j: int, positions: Positions, radix: int) -> Found:
+    """The next digit: key * radix + value. A part with several values has as many keys."""
+    part = template.parts[j]
+    table, at = positions.reading.tables[part.view], positions.of(part)
+    if found.token is not None:
+        at = at[found.token]
+    if not isinstance(table, Several):
+        return Found(_digit(found.key, table.value[at], radix), found.token, found.weight)
+    count = table.start[at + 1] - table.start[at]
+    before = np.repeat(np.arange(len(at)), count)
+    place = np.repeat(table.start[at] - (np.cumsum(count) - count), count) + np.arange(len(before))
+    weight = table.weight[place]
+    return Found(
+        _digit(found.key[before], table.value[place], radix),
+        before if found.token is None else found.token[before],
+        weight if found.weight is None else weight * found.weight[before],
+    )
+
+
+def _digit(key: I64, value: I64, radix: int) -> I64:
+    if radix == 0:  # a vocabulary of nothing
+        return np.full(len(key), -1, np.int64)
+    joined = key * radix + value
+    joined[(key < 0) | (value < 0)] = -1
+    return joined
+
+
+def _ranked(found: Found, seen: I64) -> Found:
+    rank = np.searchsorted(seen, found.key)
+    known = seen.take(rank, mode="clip") == found.key if len(seen) else np.zeros(len(rank), bool)
+    return Found(np.where(known, rank, -1), found.token, found.weight)

@@ -1,101 +1,105 @@
-"""Feature templates in CRF++'s notation: `U05:%x[-1,0]/%x[0,0]` reads two columns at two offsets.
+"""What a feature template is: views of columns at positions, put together to one attribute.
 
-A column is given by its position in the file or by its name (`%x[0,word]`). A line `B` stands for label
-transitions, which every CRF here has; `#` begins a comment.
+U05:%x[-1,word]/%suffix[0,word,3]      kind U; literals "U05:", "/", ""; parts x of word at -1, suffix at 0
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from trellis.errors import TemplateError
+from trellis.features.functions import Arguments
 
-_MACRO = re.compile(r"%x\[\s*([+-]?[0-9]+)\s*,\s*([^\],\s]+)\s*\]")
-_NUMBER = re.compile(r"[0-9]{1,6}")
-_MAX_REACH = 1000  # an offset beyond this is a typing mistake
+# The two notations mark positions outside the sentence differently. Wapiti knows four places on either side and one
+# name for all that is further away.
+CRFPP = "_B"
+WAPITI = "_x"
+_WAPITI_PLACES = 4
+
+
+@dataclass(frozen=True)
+class View:
+    """A column seen through a function: one value (or several, or none) for each of its strings. `folded`: in lower
+    case after all. `padding`: how positions outside the sentence are called."""
+
+    function: str
+    column: str
+    arguments: Arguments = ()
+    folded: bool = False
+    padding: str = CRFPP
+
+    def outside(self, reach: int) -> list[str]:
+        """The strings that stand at -1, -2, ... -reach and +1, ... +reach."""
+        most = reach if self.padding == CRFPP else _WAPITI_PLACES
+        places = [str(k) if k <= most else "#" for k in range(1, reach + 1)]
+        return [f"{self.padding}{sign}{place}" for sign in "-+" for place in places]
 
 
 @dataclass(frozen=True)
 class Part:
-    """One `%x[row, column]`: the value of a column `row` tokens away."""
+    """A view `row` tokens away; or, `absolute`, at the row-th token of the sentence (from its end if negative)."""
 
+    view: View
     row: int
-    column: str
+    absolute: bool = False
+
+    @property
+    def text(self) -> str:
+        """As in a template: `%x[-1,word]`."""
+        view = self.view
+        command = view.function.upper() if view.folded else view.function
+        arguments = [view.column, *map(quoted, view.arguments)]
+        return f"%{command}[{'@' if self.absolute else ''}{self.row},{','.join(arguments)}]"
 
 
 @dataclass(frozen=True)
 class Template:
-    """A line of a template file, e.g. text `U05:%x[-1,word]/%x[0,word]` and its two parts."""
+    """`literals` stand before, between and after the parts; the first begins with the kind: U or u for attributes of
+    a label, B or b for attributes of a transition, * for both."""
 
-    text: str
+    literals: tuple[str, ...]
     parts: tuple[Part, ...]
 
+    @property
+    def text(self) -> str:
+        """The line of a template file."""
+        return self.name([part.text for part in self.parts])
+
     def name(self, values: Sequence[str]) -> str:
-        """The attribute's name when the parts have these values: `U05:the/dog`."""
-        return _fill(self.text, values)
+        """The attribute's name when the parts have these values: `U05:the/ing`."""
+        pieces = [self.literals[0]]
+        for value, literal in zip(values, self.literals[1:], strict=True):
+            pieces += (value, literal)
+        return "".join(pieces)
+
+    @property
+    def on_labels(self) -> bool:
+        return self.literals[0][0] in "Uu*"
+
+    @property
+    def on_transitions(self) -> bool:
+        return self.literals[0][0] in "Bb*"
 
 
-def parse_templates(
-    text: str,
-    columns: Sequence[str],
-    target: str,
-    path: str | Path | None = None,
-    positions: Sequence[str] | None = None,
-) -> tuple[Template, ...]:
-    """Reads a template file for a corpus with these columns, of which `target` is to be predicted. `positions` are
-    the columns of the file, also those left out, where that differs."""
-    positions = columns if positions is None else positions
-    templates: dict[str, Template] = {}
-    for number, raw in enumerate(text.splitlines(), 1):
-        line = raw.strip()
-        if not line or line.startswith("#"):
-            continue
-        kind, macros = line[0], _MACRO.findall(line)
-        if kind not in "UB" or line.count("%") != len(macros):
-            raise TemplateError(f"'{line}' is not a template; expected e.g. U01:%x[-1,0]", path, number)
-        if kind == "B":
-            if macros:
-                raise TemplateError(
-                    f"'{line}': transitions that read columns are not available; use a U line, or B alone",
-                    path,
-                    number,
-                )
-            continue
-        parts = tuple(_part(row, name, columns, positions, target, line, path, number) for row, name in macros)
-        # columns by name, so that the model does not depend on where a file keeps them
-        resolved = _fill(line, [f"%x[{part.row},{part.column}]" for part in parts])
-        templates[resolved] = Template(resolved, parts)
-    if not templates:
-        raise TemplateError("no U line; a template file needs at least one, e.g. U01:%x[0,0]", path)
-    return tuple(templates.values())
+def quoted(argument: str | int) -> str:
+    """An argument as templates write it: numbers as they are, text in quotes."""
+    if isinstance(argument, int):
+        return str(argument)
+    text, escaped = [], False
+    for character in argument:
+        text.append('\\"' if character == '"' and not escaped else character)
+        escaped = character == "\\" and not escaped
+    return '"' + "".join(text) + '"'
 
 
-def _fill(text: str, values: Sequence[str]) -> str:
-    """Puts one value in the place of each `%x[row,column]`."""
-    replacements = iter(values)
-    return _MACRO.sub(lambda _: next(replacements), text)
-
-
-def _part(
-    row: str,
-    column: str,
-    columns: Sequence[str],
-    positions: Sequence[str],
-    target: str,
-    line: str,
-    path: str | Path | None,
-    number: int,
-) -> Part:
-    name = column
-    if column not in columns and _NUMBER.fullmatch(column) and int(column) < len(positions):
-        name = positions[int(column)]
-    if name not in columns:
-        raise TemplateError(f"'{line}': no column {column}; the columns are: {', '.join(columns)}", path, number)
-    if name == target:
-        raise TemplateError(f"'{line}' reads the target column '{target}'", path, number)
-    if not _NUMBER.fullmatch(row.lstrip("+-")) or abs(int(row)) > _MAX_REACH:
-        raise TemplateError(f"'{line}': row {row} is too far away (at most {_MAX_REACH})", path, number)
-    return Part(int(row), name)
+def unquoted(text: str) -> str:
+    """The argument between the quotes. A backslash stays, as regular expressions need it, but for that before a
+    quote, which is there for the quote's sake."""
+    out: list[str] = []
+    escaped = False
+    for character in text:
+        if character == '"' and escaped:
+            out.pop()
+        out.append(character)
+        escaped = character == "\\" and not escaped
+    return "".join(out)

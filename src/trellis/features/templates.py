@@ -1,119 +1,190 @@
-"""Features from templates over a corpus' columns: columns of ids -> keys -> attribute numbers."""
+"""Features from templates over a corpus' columns: columns of ids -> values -> keys -> attribute numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from trellis.corpus import Column, Corpus
-from trellis.errors import DataError
-from trellis.features.keys import KeyMaker
+from trellis.corpus import Corpus
+from trellis.features.keys import Keys
+from trellis.features.numbering import Numbering, grouped
 from trellis.features.packed import Packed
-from trellis.features.template import Template
-from trellis.jit import worthwhile
+from trellis.features.reading import (
+    Evaluated,
+    Reading,
+    Resources,
+    columns_of,
+    reach_of,
+    table_of,
+    types_of,
+    views_of,
+)
+from trellis.features.resources import prepare
+from trellis.features.template import Template, View
 
 
+@dataclass(frozen=True)
 class TemplateFeatures:
-    """Learnt attributes: the keys of template k are `keys[k]`, sorted; numbering runs through the templates."""
+    """Learnt attributes. `vocabularies[d]`: the values of the views in domain d, numbered; `labels` and
+    `transitions`: the attributes of each kind."""
 
-    def __init__(self, maker: KeyMaker, keys: Sequence[NDArray[np.int64]]):
-        self.maker = maker
-        self.keys = list(keys)
-        self.base = np.cumsum([0] + [len(k) for k in self.keys])
+    templates: tuple[Template, ...]
+    resources: Resources
+    vocabularies: tuple[Sequence[str], ...]
+    labels: Numbering
+    transitions: Numbering
 
     @property
     def attributes(self) -> int:
-        return int(self.base[-1])
+        return self.labels.attributes
 
     @property
+    def arc_attributes(self) -> int:
+        return self.transitions.attributes
+
+    @cached_property
+    def views(self) -> list[View]:
+        return views_of(self.templates)
+
+    @cached_property
     def columns(self) -> list[str]:
         """The columns an input must have."""
-        return list(self.maker.vocabulary)
+        return columns_of(self.views)
 
     @classmethod
-    def learn(cls, corpus: Corpus, templates: tuple[Template, ...]) -> tuple[TemplateFeatures, Packed]:
-        """Numbers every attribute seen in the corpus, and the corpus in these numbers."""
-        names = list(dict.fromkeys(part.column for t in templates for part in t.parts))
-        maker = KeyMaker(templates, {name: list(corpus[name].strings) for name in names})
-        values = maker.parts({name: corpus[name].ids for name in names}, corpus.offsets)
-        ids = np.empty((corpus.tokens, len(templates)), np.int32)
-        keys: list[NDArray[np.int64]] = []
-        base = 0
-        for k in range(len(templates)):
-            here = maker.keys(k, values, learn=True) if values else np.zeros(corpus.tokens, np.int64)
-            keys.append(_number(here, base, ids, k))
-            base += len(keys[-1])
-        return cls(maker, keys), _packed(ids)
+    def learn(
+        cls,
+        corpus: Corpus,
+        templates: tuple[Template, ...],
+        target: str | None = None,
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        min_count: int = 1,
+        threads: int = 1,
+    ) -> tuple[TemplateFeatures, Packed]:
+        """Numbers every attribute that the corpus shows often enough, and the corpus in these numbers."""
+        resources = prepare(views_of(templates), corpus, target, functions or {})
+        types, known, evaluated = types_of(corpus, views_of(templates), reach_of(templates), resources)
+        domain = domains(templates)
+        vocabularies = _vocabularies(evaluated, domain)
+        reading = _reading(corpus, types, known, evaluated, domain, [_index(v) for v in vocabularies], templates)
+        kinds = on_labels(templates), on_transitions(templates)
+        (labels, packed), (transitions, arcs) = (
+            Numbering.learn(some, slots(some, domain, vocabularies), reading, min_count, threads) for some in kinds
+        )
+        features = cls(templates, resources, vocabularies, labels, transitions)
+        return features, replace(packed, arcs=arcs if transitions.templates else None)
 
-    def translated(self, corpus: Corpus) -> Corpus:
-        """The corpus with the columns that templates read in the vocabulary's numbers, -1 for unknown strings.
+    def translated(self, corpus: Corpus | Reading) -> Reading:
+        """The corpus in the numbers of the vocabularies.
 
         Once for a whole corpus, so that its parts need not look up the whole table of strings again.
         """
-        for name in self.columns:
-            if name not in corpus.columns:
-                raise DataError(
-                    f"column '{name}' is missing, which the model's features read; "
-                    f"the input has: {', '.join(corpus.columns)}",
-                    corpus.path,
-                )
-        if all(corpus[name].strings is self.maker.vocabulary[name] for name in self.columns):
+        if isinstance(corpus, Reading):
             return corpus
-        columns = {
-            name: Column(corpus[name].translated(self.maker.index[name]), self.maker.vocabulary[name])
-            for name in self.columns
-        }
-        return replace(corpus, columns=columns)
+        reach = reach_of(self.templates)
+        types, known, evaluated = types_of(corpus, self.views, reach, self.resources)
+        reading = _reading(corpus, types, known, evaluated, self._domains, self._indexes, self.templates)
+        return replace(
+            reading,
+            shortcuts=self.labels.shortcuts(reading),
+            arc_shortcuts=self.transitions.shortcuts(reading),
+        )
 
-    def transform(self, corpus: Corpus) -> Packed:
+    def transform(self, corpus: Corpus | Reading) -> Packed:
         """A corpus in the learnt numbers; what was never seen is -1."""
-        corpus = self.translated(corpus)
-        maker = self.maker
-        values = maker.parts({name: corpus[name].ids for name in self.columns}, corpus.offsets)
-        ids = np.empty((corpus.tokens, len(maker.templates)), np.int32)
-        compiled = worthwhile(corpus.tokens)
-        for k in range(len(maker.templates)):
-            wanted = maker.keys(k, values) if values else np.zeros(corpus.tokens, np.int64)
-            if compiled:
-                from trellis.features.kernels import find_keys
-
-                find_keys(self.keys[k], *self._tables[k], wanted, int(self.base[k]), ids, k)
-            elif not len(self.keys[k]):
-                ids[:, k] = -1
-            else:
-                at = np.searchsorted(self.keys[k], wanted)
-                found = self.keys[k].take(at, mode="clip") == wanted
-                ids[:, k] = np.where(found, at + self.base[k], -1)
-        return _packed(ids)
+        reading = self.translated(corpus)
+        packed = self.labels.find(reading, reading.shortcuts)
+        if not self.transitions.templates:
+            return packed
+        return replace(packed, arcs=self.transitions.find(reading, reading.arc_shortcuts))
 
     def names(self) -> list[str]:
         """The name of every attribute, by number."""
-        return [self.maker.name(k, key) for k, keys in enumerate(self.keys) for key in keys.tolist()]
+        return self._names(self.labels)
+
+    def arc_names(self) -> list[str]:
+        """The name of every attribute of transitions, by number."""
+        return self._names(self.transitions)
+
+    def _names(self, numbering: Numbering) -> list[str]:
+        names = []
+        for group in numbering.groups:
+            first = numbering.templates[group.members[0]]
+            words = [self.vocabularies[self._domains[part.view]] for part in first.parts]
+            for key in group.values.tolist():
+                digits = group.keys.digits(key)
+                names.append(first.name([strings[digit] for strings, digit in zip(words, digits, strict=True)]))
+        return names
 
     @cached_property
-    def _tables(self) -> list[tuple[NDArray[np.int32], int]]:
-        from trellis.features.kernels import build_table
+    def _domains(self) -> dict[View, int]:
+        return domains(self.templates)
 
-        bits = [max(4, int(2 * len(keys)).bit_length()) for keys in self.keys]
-        return [(build_table(keys, b), b) for keys, b in zip(self.keys, bits, strict=True)]
-
-
-def _number(keys: NDArray[np.int64], base: int, out: NDArray[np.int32], k: int) -> NDArray[np.int64]:
-    """Writes base + rank of each key into out[:, k]; returns the distinct keys, sorted."""
-    from trellis.features.kernels import number_keys, rank_ids
-
-    ids, distinct = number_keys(keys)
-    order = np.argsort(distinct)
-    rank = np.empty(len(distinct), np.int32)
-    rank[order] = np.arange(len(distinct), dtype=np.int32)
-    rank_ids(ids, rank, base, out, k)
-    return distinct[order]  # type: ignore[no-any-return]
+    @cached_property
+    def _indexes(self) -> list[dict[str, int]]:
+        return [_index(strings) for strings in self.vocabularies]
 
 
-def _packed(ids: NDArray[np.int32]) -> Packed:
-    tokens, width = ids.shape
-    return Packed(np.arange(0, (tokens + 1) * width, width, dtype=np.int64)[: tokens + 1], ids.ravel())
+def on_labels(templates: Sequence[Template]) -> tuple[Template, ...]:
+    """The templates that make attributes of labels."""
+    return tuple(template for template in templates if template.on_labels)
+
+
+def on_transitions(templates: Sequence[Template]) -> tuple[Template, ...]:
+    """The templates that make attributes of transitions; those without parts are the plain transitions, and always
+    there."""
+    return tuple(template for template in templates if template.on_transitions and template.parts)
+
+
+def domains(templates: Sequence[Template]) -> dict[View, int]:
+    """Numbers for the views' vocabularies. Views that stand in the same place of templates with the same literals
+    share one, so that equal names are equal attributes."""
+    parent: dict[View, View] = {view: view for view in views_of(templates)}
+
+    def root(view: View) -> View:
+        while parent[view] is not view:
+            view = parent[view]
+        return view
+
+    for members in grouped(templates):
+        for j, part in enumerate(templates[members[0]].parts):
+            for k in members[1:]:
+                parent[root(templates[k].parts[j].view)] = root(part.view)
+    number: dict[View, int] = {}
+    return {view: number.setdefault(root(view), len(number)) for view in parent}
+
+
+def slots(
+    templates: Sequence[Template], domain: Mapping[View, int], vocabularies: Sequence[Sequence[str]]
+) -> list[Keys]:
+    """Fresh keys for each group of templates."""
+    return [
+        Keys(tuple(len(vocabularies[domain[part.view]]) for part in templates[members[0]].parts))
+        for members in grouped(templates)
+    ]
+
+
+def _vocabularies(evaluated: Mapping[View, Evaluated], domain: Mapping[View, int]) -> tuple[list[str], ...]:
+    found: list[dict[str, None]] = [{} for _ in range(max(domain.values(), default=-1) + 1)]
+    for view, what in evaluated.items():
+        found[domain[view]].update(dict.fromkeys(what.strings()))
+    return tuple(list(strings) for strings in found)
+
+
+def _index(strings: Sequence[str]) -> dict[str, int]:
+    return {string: n for n, string in enumerate(strings)}
+
+
+def _reading(
+    corpus: Corpus,
+    types: Mapping[str, Any],
+    known: Mapping[str, int],
+    evaluated: Mapping[View, Evaluated],
+    domain: Mapping[View, int],
+    indexes: Sequence[dict[str, int]],
+    templates: Sequence[Template],
+) -> Reading:
+    tables = {view: table_of(what, indexes[domain[view]]) for view, what in evaluated.items()}
+    return Reading(corpus.offsets, types, known, reach_of(templates), tables)

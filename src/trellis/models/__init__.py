@@ -6,18 +6,19 @@ from pathlib import Path
 
 from trellis.errors import DamagedModelError
 from trellis.models.crf import CRF
+from trellis.models.feature_files import Callables
 from trellis.store import read_model
 
 MODELS = {"CRF": CRF}
 
 
-def load(path: str | Path) -> CRF:
-    """Reads a model file of any kind."""
+def load(path: str | Path, functions: Callables | None = None) -> CRF:
+    """Reads a model file of any kind. Features with functions of your own need these again, by name."""
     description, tensors = read_model(path)
     kind = description.get("model")
     if not isinstance(kind, str) or kind not in MODELS:
         raise DamagedModelError(f"{path}: a model of the unknown kind {kind!r}; known: {', '.join(MODELS)}")
-    return MODELS[kind]._from_serialised(description, tensors, path=path)
+    return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions or {})
 
 
 __all__ = ["CRF", "MODELS", "load"]

@@ -15,10 +15,21 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning, DamagedModelError, DataError, NotFittedError, SettingError
-from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of, templates_for
+from trellis.features import (
+    Features,
+    Given,
+    GivenFeatures,
+    Packed,
+    Reading,
+    TemplateFeatures,
+    callables_of,
+    offsets_of,
+    templates_for,
+)
 from trellis.jit import threads_available
 from trellis.metrics import Report, compare
 from trellis.models.base import Estimator
+from trellis.models.feature_files import Callables
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
 from trellis.models.serial import description_of, model_from
 from trellis.scoring import observed_layout
@@ -45,7 +56,7 @@ class CRF(Estimator):
     def __init__(
         self,
         target: str | None = None,
-        features: str = "chunking",
+        features: Given = "chunking",
         loss: str = "log",
         optimizer: str = "auto",
         l2: float = 1.0,
@@ -154,9 +165,10 @@ class CRF(Estimator):
         write_model(path, *self._serialised())
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Reads a model file; nothing in it is executed or trusted."""
-        return cls._from_serialised(*read_model(path), path=path)
+    def load(cls, path: str | Path, functions: Callables | None = None) -> Self:
+        """Reads a model file; nothing in it is executed or trusted. Features with functions of your own need these
+        again, by name."""
+        return cls._from_serialised(*read_model(path), path=path, functions=functions or {})
 
     def __getstate__(self) -> dict[str, Any]:
         fitted = to_bytes(*self._serialised()) if hasattr(self, "model_") else None
@@ -165,7 +177,8 @@ class CRF(Estimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["params"])
         if state["file"] is not None:
-            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle")
+            functions = callables_of(self.features)
+            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle", functions=functions)
             self.__dict__.update({**loaded.__dict__, **state["params"]})
 
     @property
@@ -211,8 +224,10 @@ class CRF(Estimator):
         if isinstance(X, Corpus):
             corpus = X.compact()
             target = str(self.target or "")
-            templates = templates_for(str(self.features), list(corpus.columns), target, corpus.file_columns)
-            features, packed = TemplateFeatures.learn(corpus, templates)
+            templates = templates_for(self.features, list(corpus.columns), target, corpus.file_columns)
+            features, packed = TemplateFeatures.learn(
+                corpus, templates, target, callables_of(self.features), threads=self._threads
+            )
         else:
             features, packed = GivenFeatures.learn(X)  # type: ignore[arg-type]
         return features, packed, list(gold.strings), gold.ids, _offsets(X)
@@ -258,10 +273,12 @@ class CRF(Estimator):
         return description_of(type(self).__name__, params, training, model)
 
     @classmethod
-    def _from_serialised(cls, description: dict[str, Any], tensors: dict[str, NDArray[Any]], path: str | Path) -> Self:
+    def _from_serialised(
+        cls, description: dict[str, Any], tensors: dict[str, NDArray[Any]], path: str | Path, functions: Callables
+    ) -> Self:
         if description.get("model") != cls.__name__:
             raise DamagedModelError(f"{path}: a model of the kind {description.get('model')!r}, not {cls.__name__}")
-        params, training, model = model_from(description, tensors, cls._parameter_names(), path)
+        params, training, model = model_from(description, tensors, cls._parameter_names(), path, functions)
         crf = cls(**params)
         try:
             crf._check_settings()
@@ -285,7 +302,7 @@ def _count(value: object) -> bool:
 
 _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "target": (lambda v: v is None or isinstance(v, str), "the name of a column"),
-    "features": (lambda v: isinstance(v, str | os.PathLike), "a preset, a template file or template lines"),
+    "features": (lambda v: isinstance(v, str | os.PathLike | Features), "a preset, a file, template lines or features"),
     "loss": (lambda v: isinstance(v, str), "a name"),
     "optimizer": (lambda v: isinstance(v, str), "a name"),
     "l2": (lambda v: _number(v) and v >= 0, "a number >= 0"),
@@ -300,7 +317,7 @@ _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 def _plain(value: Any) -> Any:
     """A parameter as JSON can hold it."""
-    if isinstance(value, os.PathLike):
+    if isinstance(value, os.PathLike | Features):
         return str(value)
     return value.item() if isinstance(value, np.generic) else value
 
@@ -322,4 +339,4 @@ def _check_match(expected: list[int], found: list[int]) -> None:
 
 
 def _offsets(X: Sentences) -> NDArray[np.int64]:
-    return X.offsets if isinstance(X, Corpus) else offsets_of(X)
+    return X.offsets if isinstance(X, Corpus | Reading) else offsets_of(X)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError
-from trellis.features import GivenFeatures, Packed, TemplateFeatures, offsets_of
+from trellis.features import GivenFeatures, Packed, Reading, TemplateFeatures, offsets_of
 from trellis.jit import announce, worthwhile
 from trellis.labels import runs
 from trellis.lattice import Chain, quick_best
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from trellis.scoring.hybrid import HybridScoring
 
 F64 = NDArray[np.float64]
-Sentences = Corpus | Sequence[Sequence[object]]
+Sentences = Corpus | Reading | Sequence[Sequence[object]]
 Answer = TypeVar("Answer")
 
 MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in each of several matrices
@@ -52,7 +52,7 @@ class LinearChain:
     def pack(self, data: Sentences) -> Packed:
         """Data in the numbers of the model's attributes."""
         if isinstance(self.features, TemplateFeatures):
-            if not isinstance(data, Corpus):
+            if not isinstance(data, Corpus | Reading):
                 raise DataError("this model reads the columns of a corpus; it was given lists")
             return self.features.transform(data)
         if isinstance(data, Corpus):
@@ -99,9 +99,9 @@ class LinearChain:
         """Cuts the data into batches and answers them on threads, in order."""
 
         def one(batch: Sentences) -> Answer:
-            return answer(self.pack(batch), batch.offsets if isinstance(batch, Corpus) else offsets_of(batch))
+            return answer(self.pack(batch), batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch))
 
-        announce(data.tokens if isinstance(data, Corpus) else sum(map(len, data)))
+        announce(data.tokens if isinstance(data, Corpus | Reading) else sum(map(len, data)))
         if isinstance(data, Corpus) and isinstance(self.features, TemplateFeatures):
             data = self.features.translated(data)
         batches = list(_cut(data))
@@ -112,7 +112,7 @@ class LinearChain:
 
 
 def _cut(data: Sentences) -> Iterator[Sentences]:
-    if isinstance(data, Corpus):
+    if isinstance(data, Corpus | Reading):
         yield from data.batches(_BATCH)
         return
     for first, last in runs(offsets_of(data), _BATCH):

@@ -7,17 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trellis.errors import DamagedModelError, TemplateError
-from trellis.features import GivenFeatures, TemplateFeatures
-from trellis.features.keys import KeyMaker
-from trellis.features.template import parse_templates
+from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
 from trellis.models.linear import MOST_LABELS, LinearChain
 from trellis.scoring import WeightLayout
 from trellis.store import Tensors, get_strings, put_strings
-
-_TEMPLATE_KEYS = {"kind", "templates", "columns", "ranks"}
 
 
 def description_of(
@@ -33,12 +28,12 @@ def description_of(
         "transition_targets": layout.target.astype(np.uint16),
     }
     put_strings(tensors, "labels", model.labels)
-    features = _put_features(tensors, model.features)
+    features = put_features(tensors, model.features)
     return {"model": kind, "params": params, "training": training, "features": features}, tensors
 
 
 def model_from(
-    description: dict[str, Any], tensors: Tensors, known: list[str], path: str | Path
+    description: dict[str, Any], tensors: Tensors, known: list[str], path: str | Path, functions: Callables
 ) -> tuple[dict[str, Any], dict[str, Any], LinearChain]:
     """Parameters, training record and model; one typed error for whatever does not fit."""
     tensors = dict(tensors)  # what is read is taken out; nothing may be left
@@ -52,9 +47,9 @@ def model_from(
         labels = get_strings(tensors, "labels")
         if not 1 <= len(labels) <= MOST_LABELS:
             raise ValueError("number of labels")
-        features = _get_features(tensors, description["features"])
+        features = get_features(tensors, description["features"], description["format"], functions)
         layout = _get_layout(tensors, len(labels), features.attributes)
-        weights = _tensor(tensors, "weights", np.float64)
+        weights = tensor(tensors, "weights", np.float64)
         if len(weights) != layout.size or not np.isfinite(weights).all():
             raise ValueError("weights")
         if tensors:
@@ -64,59 +59,11 @@ def model_from(
     return params, training, LinearChain(tuple(labels), features, layout, weights)
 
 
-def _put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -> dict[str, Any]:
-    if isinstance(features, GivenFeatures):
-        put_strings(tensors, "attributes", features.strings)
-        return {"kind": "given"}
-    maker = features.maker
-    for name, strings in maker.vocabulary.items():
-        put_strings(tensors, f"vocabulary.{name}", strings)
-    tensors["keys"] = np.concatenate([np.zeros(0, np.int64), *features.keys])
-    tensors["key_counts"] = np.array([len(keys) for keys in features.keys], np.int64)
-    for (k, j), seen in maker.ranks.items():
-        tensors[f"ranks.{k}.{j}"] = seen
-    return {
-        "kind": "templates",
-        "templates": [template.text for template in maker.templates],
-        "columns": list(maker.vocabulary),
-        "ranks": [[k, j] for k, j in maker.ranks],
-    }
-
-
-def _get_features(tensors: Tensors, description: dict[str, Any]) -> TemplateFeatures | GivenFeatures:
-    if set(description) != ({"kind"} if description["kind"] == "given" else _TEMPLATE_KEYS):
-        raise ValueError("entries of the features")
-    if description["kind"] == "given":
-        return GivenFeatures(get_strings(tensors, "attributes"))
-    if description["kind"] != "templates":
-        raise ValueError("features of an unknown kind")
-    columns = [str(name) for name in description["columns"]]
-    templates = parse_templates("\n".join(description["templates"]), columns, target="")
-    if [t.text for t in templates] != description["templates"]:
-        raise ValueError("templates")
-    vocabulary = {name: get_strings(tensors, f"vocabulary.{name}") for name in columns}
-    ranks = {(int(k), int(j)): _tensor(tensors, f"ranks.{k}.{j}", np.int64) for k, j in description["ranks"]}
-    maker = KeyMaker(templates, vocabulary, ranks)
-    if not all(_ascending(seen) for seen in ranks.values()) or not maker.is_consistent():
-        raise ValueError("ranks")
-    counts = _tensor(tensors, "key_counts", np.int64)
-    keys = _tensor(tensors, "keys", np.int64)
-    if len(counts) != len(templates) or np.any(counts < 0) or np.any(counts > len(keys)):
-        raise ValueError("number of keys")
-    if counts.sum() != len(keys):
-        raise ValueError("number of keys")
-    parts = np.split(keys, np.cumsum(counts)[:-1])
-    for k, part in enumerate(parts):
-        if not _ascending(part) or (len(part) and part[-1] >= maker.largest(k)):
-            raise ValueError("keys out of range")
-    return TemplateFeatures(maker, parts)
-
-
 def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
-    counts = _tensor(tensors, "pair_counts", np.uint16).astype(np.int64)
-    label = _tensor(tensors, "pair_labels", np.uint16).astype(np.int32)
-    source = _tensor(tensors, "transition_sources", np.uint16).astype(np.int32)
-    target = _tensor(tensors, "transition_targets", np.uint16).astype(np.int32)
+    counts = tensor(tensors, "pair_counts", np.uint16).astype(np.int64)
+    label = tensor(tensors, "pair_labels", np.uint16).astype(np.int32)
+    source = tensor(tensors, "transition_sources", np.uint16).astype(np.int32)
+    target = tensor(tensors, "transition_targets", np.uint16).astype(np.int32)
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     if len(counts) != attributes or start[-1] != len(label) or len(source) != len(target):
         raise ValueError("sizes of the layout")
@@ -124,7 +71,7 @@ def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
         raise ValueError("labels out of range")
     inside = np.ones(len(label), bool)
     inside[start[:-1][counts > 0]] = False
-    if np.any(np.diff(label, prepend=0)[inside] <= 0) or not _ascending(source.astype(np.int64) * labels + target):
+    if np.any(np.diff(label, prepend=0)[inside] <= 0) or not ascending(source.astype(np.int64) * labels + target):
         raise ValueError("weights not in order")
     return WeightLayout(labels, start, label, source, target)
 
@@ -145,15 +92,3 @@ def _check_training(training: dict[str, Any]) -> None:
 
 def _finite(value: object) -> bool:
     return type(value) is float and math.isfinite(value)
-
-
-def _tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
-    values = tensors.pop(name)
-    if values.dtype != dtype or values.ndim != 1:
-        raise ValueError(f"tensor {name}")
-    return values
-
-
-def _ascending(values: NDArray[np.int64]) -> bool:
-    # compared, not subtracted: a difference could wrap around
-    return not len(values) or (int(values[0]) >= 0 and bool(np.all(values[1:] > values[:-1])))

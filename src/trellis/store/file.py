@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from trellis.errors import DamagedModelError, FileAccessError, NewerModelError
 from trellis.files import read_bytes, write_atomically
 
-FORMAT = 1
+FORMAT = 2
 _MOST_HEADER = 16 << 20
 _ZEROS = "0" * 64
 _DTYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U16": "<u2", "U8": "|u1"}

@@ -21,8 +21,8 @@ def put_strings(tensors: Tensors, name: str, strings: Sequence[str]) -> None:
     tensors[f"{name}.offsets"] = np.concatenate([[0], np.cumsum([len(e) for e in encoded])]).astype(np.int64)
 
 
-def get_strings(tensors: Tensors, name: str) -> list[str]:
-    """Takes the strings out again, all different. Raises ValueError or KeyError for anything else."""
+def get_strings(tensors: Tensors, name: str, distinct: bool = True) -> list[str]:
+    """Takes the strings out again, all different if asked for. Raises ValueError or KeyError for anything else."""
     data, offsets = tensors.pop(f"{name}.bytes"), tensors.pop(f"{name}.offsets")
     if data.dtype != np.uint8 or offsets.dtype != np.int64 or data.ndim != 1 or offsets.ndim != 1:
         raise ValueError(f"{name} is no list of strings")
@@ -30,6 +30,6 @@ def get_strings(tensors: Tensors, name: str) -> list[str]:
         raise ValueError(f"the offsets of {name} are out of range")
     raw, cuts = data.tobytes(), offsets.tolist()
     strings = [raw[a:b].decode("utf-8") for a, b in itertools.pairwise(cuts)]
-    if len(set(strings)) != len(strings):
+    if distinct and len(set(strings)) != len(strings):
         raise ValueError(f"{name} has a string twice")
     return strings

@@ -41,8 +41,10 @@ class Task:
         names = [name for name in self.columns if name != "_"]
         out: list[Pattern] = []
         for template in templates_for(self.features, names, self.target):
-            literals = template.name(["\0"] * len(template.parts)).split("\0")
-            out.append((literals, [(part.row, self.columns.index(part.column)) for part in template.parts]))
+            if any(part.view.function != "x" or part.absolute for part in template.parts):
+                raise SettingError(f"'{template.text}': the comparison knows templates of %x only")
+            parts = [(part.row, self.columns.index(part.view.column)) for part in template.parts]
+            out.append((list(template.literals), parts))
         return out
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,10 +73,16 @@ class Function:
     of_sentence: Callable[[Sentences, Resource | None, Arguments], Rows] | None = None
     padded: bool = False
     many: bool = False
+    # columns beside the first that a function on sentences reads, as its arguments name them
+    other_columns: Callable[[Arguments], Sequence[str]] | None = None
     # a resource from the files that arguments name; DataError / FileAccessError with file:line for what is wrong
     load: Callable[[Arguments], Resource] | None = None
     # a resource from training data: words, and the column the words are counted with (the target, if no other is named)
     learn: Callable[[Column, Column, Arguments], Resource] | None = None
+    # the name of the column that `learn` counts with, if it is not the target
+    beside: Callable[[Arguments], str | None] | None = None
+    # a resource from what a user gives beside the templates: callables by name
+    given: Callable[[Arguments, Mapping[str, Callable[..., Any]]], Resource] | None = None
     # a resource from the tables of a model file; ValueError for what does not fit
     restore: Callable[[Tables], Resource] | None = None
 

@@ -1,0 +1,121 @@
+"""From what a user gives as features to templates: a preset, a file, template lines, an expression."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from trellis.errors import FileAccessError, SettingError, TemplateError
+from trellis.features.expression import Features
+from trellis.features.expression_text import parse_features
+from trellis.features.notation import parse_templates
+from trellis.features.presets import PRESETS
+from trellis.features.reading import columns_of, views_of
+from trellis.features.template import Template
+
+_COMMAND = re.compile(r"%\w+\[")
+
+Given = str | PathLike[str] | Features
+
+
+def templates_for(
+    features: Given, columns: Sequence[str], target: str, positions: Sequence[str] | None = None
+) -> tuple[Template, ...]:
+    """A preset by name, a file by path (template lines or an expression), or either as it is."""
+    if isinstance(features, Features):
+        return _checked(features.templates(), columns, target)
+    text, path = str(features), "features"
+    if text in PRESETS:
+        return _preset_templates(text, columns, target)
+    if not _COMMAND.search(text):
+        file = Path(text)
+        if _is_file(file):
+            text, path = _read(file), str(file)
+        elif isinstance(features, PathLike) or not re.search(r"[\[(+&]", text):
+            known = ", ".join(PRESETS)
+            raise SettingError(f"features '{features}': neither a preset ({known}) nor a template file")
+    return _parse(text, columns, target, path, positions)
+
+
+def callables_of(features: Given) -> Mapping[str, Callable[..., Any]]:
+    """The functions of their own that a user's features use."""
+    return features.functions if isinstance(features, Features) else {}
+
+
+def _parse(
+    text: str, columns: Sequence[str], target: str, path: str, positions: Sequence[str] | None = None
+) -> tuple[Template, ...]:
+    lines = [line.lstrip() for line in text.splitlines()]
+    if _COMMAND.search(text) or all(not line or (line[0] in "#UBub*" and "[" not in line) for line in lines):
+        return parse_templates(text, columns, target, path, positions)
+
+    def preset(name: str) -> Features:
+        if name not in PRESETS:
+            raise SettingError(f"no preset '{name}'; the presets are: {', '.join(PRESETS)}")
+        return _preset(name, columns, target)
+
+    found = parse_features(text, columns, target, path, preset).templates()
+    if not any(template.on_labels for template in found):
+        raise TemplateError("there are features of transitions only; at least one of labels is needed", path)
+    return found
+
+
+def _preset(name: str, columns: Sequence[str], target: str) -> Features:
+    """A preset as features, for expressions that build on it."""
+    from trellis.features.expression import Term
+
+    terms = []
+    for template in _preset_templates(name, columns, target):
+        kind, label = template.literals[0][0], template.literals[0][1:]
+        terms.append(Term(template.parts, label.strip("=:"), kind))
+    return Features(tuple(terms))
+
+
+def _preset_templates(name: str, columns: Sequence[str], target: str) -> tuple[Template, ...]:
+    preset, readable = PRESETS[name], [c for c in columns if c != target]
+    needed = _columns_in(preset.text)
+    if not set(needed) <= set(readable):
+        raise SettingError(
+            f"features '{name}' read the columns {', '.join(needed)}, and there are: {', '.join(readable)}; "
+            "name the columns (--columns), or choose other features"
+        )
+    found = _parse(preset.text, columns, target, f"preset '{name}'")
+    for column, text in preset.more:
+        if column in readable:
+            found += _parse(text, columns, target, f"preset '{name}'")
+    return tuple({template.text: template for template in found}.values())
+
+
+def _columns_in(text: str) -> list[str]:
+    """The columns that a preset reads, found by reading it as if all columns were there."""
+    names = list(dict.fromkeys(re.findall(r"[a-z_]+", text)))
+    return columns_of(views_of(_parse(text, names, "", "preset")))
+
+
+def _checked(templates: tuple[Template, ...], columns: Sequence[str], target: str) -> tuple[Template, ...]:
+    for template in templates:
+        for name in columns_of(views_of([template])):
+            if name not in columns:
+                raise TemplateError(f"'{template.text}': no column {name}; the columns are: {', '.join(columns)}")
+            if name == target:
+                raise TemplateError(f"'{template.text}': reads the target column '{target}'")
+    if not any(template.on_labels for template in templates):
+        raise TemplateError("no feature of labels; at least one is needed, e.g. word[0]")
+    return templates
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long for a name, or a character that none can have
+        return False
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileAccessError(f"{path}: the template file cannot be read: {error}") from None

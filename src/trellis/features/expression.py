@@ -1,0 +1,170 @@
+"""Features written in Python:
+
+    word[-2:2] + suffix(word, 1, 2, 3)[0] + shape(word)[-1:1] + (word[-1] & word[0])
+
+A column, or a function of one, becomes features when it is given a place: `[0]` here, `[-1]` the token before,
+`[-2:2]` each of the five from two before to two after. `+` puts features beside each other, `&` makes conjunctions
+(of every feature on the left with every one on the right). Printed, features are a template file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from trellis.errors import SettingError
+from trellis.features.functions import FUNCTIONS, Argument
+from trellis.features.template import Part, Template, View
+
+Callables = Mapping[str, Callable[..., Any]]
+
+_FARTHEST = 1000
+
+
+@dataclass(frozen=True)
+class Term:
+    """One feature: parts, the name in front of their values, and U or B."""
+
+    parts: tuple[Part, ...]
+    label: str
+    kind: str = "U"
+
+    @property
+    def template(self) -> Template:
+        # a % would begin a command when the template is read again
+        label = f"{self.kind}:{self.label.replace('%', '_')}="
+        return Template((label, *["/"] * (len(self.parts) - 1), ""), self.parts)
+
+
+@dataclass(frozen=True)
+class Features:
+    """Some features, in order. `functions`: the callables they use, by name."""
+
+    terms: tuple[Term, ...]
+    functions: Callables = field(default_factory=dict)
+
+    def __add__(self, other: Features) -> Features:
+        if not isinstance(other, Features):
+            return NotImplemented
+        return Features((*self.terms, *other.terms), _together(self.functions, other.functions))
+
+    def __and__(self, other: Features) -> Features:
+        if not isinstance(other, Features):
+            return NotImplemented
+        terms = tuple(
+            Term((*a.parts, *b.parts), f"{a.label}&{b.label}", a.kind) for a in self.terms for b in other.terms
+        )
+        return Features(terms, _together(self.functions, other.functions))
+
+    def templates(self) -> tuple[Template, ...]:
+        """One template a feature; the same feature twice is one."""
+        return tuple({term.template.text: term.template for term in self.terms}.values())
+
+    def __str__(self) -> str:
+        return "\n".join(template.text for template in self.templates()) + "\n"
+
+
+@dataclass(frozen=True)
+class Columnar:
+    """Views of columns that have no place yet: `word`, or `suffix(word, 1, 2, 3)`, which is three."""
+
+    views: tuple[View, ...]
+    functions: Callables = field(default_factory=dict)
+
+    def __getitem__(self, place: int | slice) -> Features:
+        return Features(
+            tuple(Term((Part(view, row),), f"{_named(view)}[{row}]") for view in self.views for row in _rows(place)),
+            self.functions,
+        )
+
+    def __add__(self, other: object) -> Features:
+        raise TypeError(f"{_named(self.views[0])} has no place yet; write {_named(self.views[0])}[0]")
+
+    __radd__ = __and__ = __rand__ = __add__
+
+
+def column(name: str) -> Columnar:
+    """A column of the corpus by its name."""
+    return Columnar((View("x", name),))
+
+
+def columns(*names: str) -> tuple[Columnar, ...]:
+    """Several columns: `word, pos = columns("word", "pos")`."""
+    return tuple(column(name) for name in names)
+
+
+def call(name: str, *given: Columnar | Argument | Callable[..., Any]) -> Columnar:
+    """A function of a column: `call("suffix", word, 1, 2, 3)`. Where a function takes one number, several stand for
+    as many features."""
+    if not given or not isinstance(given[0], Columnar):
+        raise SettingError(f"{name} needs a column first, e.g. {name}(word)")
+    first, functions = given[0], {}
+    if len(first.views) != 1 or first.views[0].function != "x":
+        raise SettingError(f"{name} needs a column, not {_named(first.views[0])}; functions do not nest")
+    arguments: list[Argument] = []
+    for one in given[1:]:
+        if isinstance(one, Columnar):
+            arguments += [view.column for view in one.views]
+        elif callable(one):
+            own = getattr(one, "__name__", type(one).__name__)
+            functions[own] = one
+            arguments.append(own)
+        elif isinstance(one, str | int) and not isinstance(one, bool):
+            arguments.append(one)
+        else:
+            raise SettingError(f"{name}: {one!r} is no argument of a function; expected text or a whole number")
+    function = FUNCTIONS[name]
+    numbers = [a for a in arguments if isinstance(a, int)]
+    lists: list[tuple[Argument, ...]]
+    if function.many and len(numbers) > 1:
+        rest = [a for a in arguments if not isinstance(a, int)]
+        lists = [(*rest, n) for n in numbers]
+    else:
+        lists = [tuple(arguments)]
+    views = []
+    for one_list in lists:
+        try:
+            function.check(one_list)
+        except ValueError as error:
+            raise SettingError(f"{name} {error}") from None
+        views.append(View(name, first.views[0].column, one_list))
+    return Columnar(tuple(views), functions)
+
+
+def bag(features: Features) -> Features:
+    """The same attribute wherever in the window the value is: `bag(word[-3:-1])`."""
+    label = "bag(" + "+".join(dict.fromkeys(term.label.split("[")[0] for term in features.terms)) + ")"
+    return replace(features, terms=tuple(replace(term, label=label) for term in features.terms))
+
+
+def transitions(features: Features) -> Features:
+    """Features of the transition into a token rather than of its label: `transitions(pos[0])`."""
+    return replace(features, terms=tuple(replace(term, kind="B") for term in features.terms))
+
+
+def _named(view: View) -> str:
+    if view.function == "x":
+        return view.column
+    return f"{view.function}({','.join([view.column, *map(str, view.arguments)])})"
+
+
+def _rows(place: int | slice) -> range:
+    if isinstance(place, slice):
+        first, last = place.start, place.stop
+        if place.step is not None or not isinstance(first, int) or not isinstance(last, int) or first > last:
+            raise SettingError(f"[{first}:{last}] is no window; expected e.g. [-2:2], from two before to two after")
+    elif isinstance(place, int):
+        first = last = place
+    else:
+        raise SettingError(f"[{place!r}] is no place; expected a number or a window, e.g. [-1] or [-2:2]")
+    if max(abs(first), abs(last)) > _FARTHEST:
+        raise SettingError(f"[{first}:{last}] is too far away (at most {_FARTHEST})")
+    return range(first, last + 1)
+
+
+def _together(a: Callables, b: Callables) -> Callables:
+    for name in set(a) & set(b):
+        if a[name] is not b[name]:
+            raise SettingError(f"two different functions are called '{name}'; rename one")
+    return {**a, **b}

@@ -1,0 +1,131 @@
+"""Features written as text, e.g. in a file or on the command line: the same as in Python, without running Python.
+
+The text is taken apart by Python's own parser and put together by hand; names are columns, and only the functions of
+the feature language can be called.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from trellis.errors import SettingError, TemplateError
+from trellis.features.expression import Columnar, Features, bag, call, column, transitions
+from trellis.features.functions import FUNCTIONS
+
+_Value = Columnar | Features | str | int
+
+
+class _Reader:
+    def __init__(
+        self, text: str, columns: Sequence[str], target: str, path: str | Path, preset: Callable[[str], Features]
+    ):
+        self.text, self.columns, self.target, self.path, self.preset = text, columns, target, path, preset
+
+    def error(self, node: ast.expr, message: str) -> TemplateError:
+        found = ast.get_source_segment(self.text, node) or ""
+        return TemplateError(f"'{found}': {message}", self.path, node.lineno, node.col_offset + 1)
+
+    def value(self, node: ast.expr) -> _Value:
+        try:
+            return self._value(node)
+        except SettingError as error:
+            raise self.error(node, str(error)) from None
+
+    def _value(self, node: ast.expr) -> _Value:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str | int) and not isinstance(node.value, bool):
+            return node.value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            inner = self.value(node.operand)
+            if isinstance(inner, int):
+                return -inner if isinstance(node.op, ast.USub) else inner
+        if isinstance(node, ast.Name):
+            return self._column(node, node.id)
+        if isinstance(node, ast.Subscript):
+            return self._placed(node)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.BitAnd):
+            left, right = self.features(node.left), self.features(node.right)
+            return left + right if isinstance(node.op, ast.Add) else left & right
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            return self._called(node, node.func.id)
+        raise self.error(node, "not part of the feature language; expected e.g. word[-2:2] + (word[-1] & word[0])")
+
+    def features(self, node: ast.expr) -> Features:
+        value = self.value(node)
+        if not isinstance(value, Features):
+            raise self.error(node, "has no place yet; write [0] after it, or a window such as [-2:2]")
+        return value
+
+    def _column(self, node: ast.expr, name: str) -> Columnar:
+        if name not in self.columns:
+            raise self.error(node, f"no column {name}; the columns are: {', '.join(self.columns)}")
+        if name == self.target:
+            raise self.error(node, f"reads the target column '{name}'")
+        return column(name)
+
+    def _placed(self, node: ast.Subscript) -> Features:
+        inner = self.value(node.value)
+        if not isinstance(inner, Columnar):
+            raise self.error(node, "only a column or a function of one can have a place")
+        if not isinstance(node.slice, ast.Slice):
+            return inner[self._number(node.slice)]
+        low, high = node.slice.lower, node.slice.upper
+        if low is None or high is None or node.slice.step is not None:
+            raise self.error(node, "a window needs both ends, e.g. [-2:2]")
+        return inner[self._number(low) : self._number(high)]
+
+    def _number(self, node: ast.expr) -> int:
+        value = self.value(node)
+        if not isinstance(value, int):
+            raise self.error(node, "is no place; expected a whole number, e.g. [-1] or [-2:2]")
+        return value
+
+    def _called(self, node: ast.Call, name: str) -> _Value:
+        if name in ("bag", "transitions"):
+            if len(node.args) != 1:
+                raise self.error(node, f"{name} needs features, e.g. {name}(word[-2:2])")
+            return (bag if name == "bag" else transitions)(self.features(node.args[0]))
+        arguments = [self.value(argument) for argument in node.args]
+        if name in ("column", "preset"):
+            if len(arguments) != 1 or not isinstance(arguments[0], str):
+                raise self.error(
+                    node, f'{name} needs a name in quotes, e.g. {name}("{"word" if name == "column" else "ner"}")'
+                )
+            return self._column(node, arguments[0]) if name == "column" else self.preset(arguments[0])
+        if name not in FUNCTIONS:
+            known = [*FUNCTIONS, "bag", "transitions", "column", "preset"]
+            raise self.error(node, f"no function '{name}'; the functions are: {', '.join(known)}")
+        if FUNCTIONS[name].given is not None:
+            raise self.error(node, f"{name} takes a function of your own and is for Python; see docs/features.md")
+        if any(isinstance(argument, Features) for argument in arguments):
+            raise self.error(node, f"{name} is applied to a column and then given a place: {name}(word)[-1]")
+        return call(name, *(a for a in arguments if not isinstance(a, Features)))
+
+
+def parse_features(
+    text: str, columns: Sequence[str], target: str, path: str | Path, preset: Callable[[str], Features]
+) -> Features:
+    """Reads an expression. `preset`: a preset's features by name. Lines that begin with # are comments."""
+    lines = ["" if line.lstrip().startswith("#") else line for line in text.splitlines()]
+    # in brackets, an expression may go over several lines
+    inside = "(" + "\n".join(lines) + "\n)"
+    try:
+        node = ast.parse(inside, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line, at = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+        raise TemplateError(
+            f"'{lines[line - 1].strip() if line <= len(lines) else ''}': {getattr(error, 'msg', error)}; expected e.g. "
+            "word[-2:2] + suffix(word, 1, 2, 3)[0]",
+            path,
+            line,
+            max(1, at - (line == 1)),
+        ) from None
+    for child in ast.walk(node):  # the bracket in front of the first line is not the user's
+        if isinstance(child, ast.expr) and child.lineno == 1:
+            child.col_offset -= 1
+    reader = _Reader("\n".join(lines), columns, target, path, preset)
+    try:
+        return reader.features(node)
+    except RecursionError:
+        raise TemplateError("too deeply nested", path) from None

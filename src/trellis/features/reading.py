@@ -1,0 +1,213 @@
+"""A corpus as templates see it: every view's values by word type, every token's type.
+
+Functions run once per distinct string. From there on all is integers: the value of a view at a token is a look-up by
+the token's type, a window is a shifted look-up, positions outside the sentence are types of their own behind the
+real ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus import Corpus
+from trellis.errors import DataError
+from trellis.features.functions import FUNCTIONS, Resource, Row, Sentences
+from trellis.features.template import Part, Template, View
+from trellis.labels import runs
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+
+Resources = Mapping[View, Resource]
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A view of a corpus in words. `source` names the types it is a function of. Either `single`, at most one value
+    for each type, or `rows`, any number of values with numbers; both with the outside positions at the end."""
+
+    source: str
+    single: list[str | None] | None
+    rows: list[Row] | None
+
+    def strings(self) -> Iterator[str]:
+        """All values, in order of appearance."""
+        if self.single is not None:
+            yield from (value for value in self.single if value is not None)
+        for row in self.rows or ():
+            for value, _ in row:
+                yield value
+
+
+@dataclass(frozen=True)
+class Single:
+    """Value numbers I64[types]; negative where there is none."""
+
+    source: str
+    value: I64
+
+
+@dataclass(frozen=True)
+class Several:
+    """Type i has the values `value[start[i]:start[i + 1]]` with the numbers `weight`."""
+
+    source: str
+    start: I64
+    value: I64
+    weight: F64
+
+
+Table = Single | Several
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`types[source]: I32[tokens]`, the type of every token; `known[source]`, how many types there are (those from
+    `known` on are the outside positions); one table for each view."""
+
+    offsets: I64
+    types: Mapping[str, I32]
+    known: Mapping[str, int]
+    reach: int
+    tables: Mapping[View, Table]
+    # attribute numbers by type, for templates of one part: what the last look-up would give, prepared once
+    shortcuts: dict[int, I32] = field(default_factory=dict)
+    arc_shortcuts: dict[int, I32] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> int:
+        return int(self.offsets[-1])
+
+    def slice(self, first: int, last: int) -> Reading:
+        """Sentences first..last; tables are shared."""
+        cuts = self.offsets[first : last + 1]
+        a, b = int(cuts[0]), int(cuts[-1])
+        return replace(self, offsets=cuts - a, types={name: ids[a:b] for name, ids in self.types.items()})
+
+    def batches(self, tokens: int) -> Iterator[Reading]:
+        """Consecutive slices of about `tokens` tokens, whole sentences each."""
+        for first, last in runs(self.offsets, tokens):
+            yield self.slice(first, last)
+
+
+class Positions:
+    """The type found at each token's part, I32[tokens]; every distinct (source, row) is looked up once."""
+
+    def __init__(self, reading: Reading):
+        self.reading = reading
+        lengths = np.diff(reading.offsets)
+        self._first = np.repeat(reading.offsets[:-1], lengths)
+        self._length = np.repeat(lengths, lengths)
+        self._found: dict[tuple[str, int, bool], I32] = {}
+
+    def of(self, part: Part) -> I32:
+        source = self.reading.tables[part.view].source
+        key = (source, part.row, part.absolute)
+        if key not in self._found:
+            self._found[key] = self._look(source, part.row, part.absolute)
+        return self._found[key]
+
+    def _look(self, source: str, row: int, absolute: bool) -> I32:
+        types, known, reach = self.reading.types[source], self.reading.known[source], self.reading.reach
+        if row == 0:
+            return types
+        tokens = self.reading.tokens
+        if absolute:
+            here = self._length + row if row < 0 else np.full(tokens, row - 1)
+        else:
+            here = np.arange(tokens) - self._first + row
+        found: I32 = types.take(self._first + here, mode="clip")
+        if absolute or row < 0:
+            np.copyto(found, known - 1 - here, where=here < 0, casting="unsafe")
+        if absolute or row > 0:
+            over = here - self._length
+            np.copyto(found, known + reach + over, where=over >= 0, casting="unsafe")
+        return found
+
+
+def views_of(templates: Sequence[Template]) -> list[View]:
+    """All views, in order of appearance."""
+    return list(dict.fromkeys(part.view for template in templates for part in template.parts))
+
+
+def reach_of(templates: Sequence[Template]) -> int:
+    """How far beyond a sentence's ends a template can look."""
+    return max((abs(part.row) for template in templates for part in template.parts), default=0)
+
+
+def columns_of(views: Sequence[View]) -> list[str]:
+    """The columns an input must have."""
+    return list(dict.fromkeys(column for view in views for column in _read_by(view)))
+
+
+def types_of(
+    corpus: Corpus, views: Sequence[View], reach: int, resources: Resources
+) -> tuple[dict[str, I32], dict[str, int], dict[View, Evaluated]]:
+    """Every token's type by source, the number of types, and every view in words."""
+    for name in columns_of(views):
+        if name not in corpus.columns:
+            raise DataError(
+                f"column '{name}' is missing, which the model's features read; "
+                f"the input has: {', '.join(corpus.columns)}",
+                corpus.path,
+            )
+    types: dict[str, I32] = {}
+    known: dict[str, int] = {}
+    evaluated = {}
+    for view in views:
+        try:
+            source, which, count, evaluated[view] = _evaluate(view, corpus, reach, resources.get(view))
+        except ValueError as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{Part(view, 0).text}: {error}", corpus.path) from None
+        types[source], known[source] = which, count
+    return types, known, evaluated
+
+
+def _read_by(view: View) -> list[str]:
+    others = FUNCTIONS[view.function].other_columns
+    return [view.column, *(map(str, others(view.arguments)) if others else ())]
+
+
+def _evaluate(view: View, corpus: Corpus, reach: int, resource: Resource | None) -> tuple[str, I32, int, Evaluated]:
+    function, column = FUNCTIONS[view.function], corpus[view.column]
+    if function.of_sentence is not None:
+        columns = tuple(corpus[name] for name in _read_by(view))
+        answer = function.of_sentence(Sentences(columns, corpus.offsets), resource, view.arguments)
+        source, which, rows = Part(view, 0).text, answer.which, [*answer.rows, *([()] * (2 * reach))]
+        return source, which, len(answer.rows), Evaluated(source, None, _folded_rows(rows, view.folded))
+    strings = column.strings
+    outside = view.outside(reach) if function.padded else []
+    missing = 2 * reach - len(outside)
+    source, count = view.column, len(strings)
+    asked = [*strings, *outside]
+    if function.of_type is not None:
+        values = [*function.of_type(asked, resource, view.arguments), *([None] * missing)]
+        if view.folded:
+            values = [None if value is None else value.lower() for value in values]
+        return source, column.ids, count, Evaluated(source, values, None)
+    assert function.rows is not None
+    several = [*function.rows(asked, resource, view.arguments), *([()] * missing)]
+    return source, column.ids, count, Evaluated(source, None, _folded_rows(several, view.folded))
+
+
+def _folded_rows(rows: list[Row], folded: bool) -> list[Row]:
+    return [tuple((value.lower(), weight) for value, weight in row) for row in rows] if folded else rows
+
+
+def table_of(evaluated: Evaluated, numbers: Mapping[str, int]) -> Table:
+    """Words -> numbers; -1 for what has none."""
+    if evaluated.single is not None:
+        found = [-1 if value is None else numbers.get(value, -1) for value in evaluated.single]
+        return Single(evaluated.source, np.array(found, np.int64))
+    rows = evaluated.rows or []
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    value = np.array([numbers.get(name, -1) for row in rows for name, _ in row], np.int64)
+    weight = np.array([number for row in rows for _, number in row], np.float64)
+    return Several(evaluated.source, start, value, weight)

@@ -1,0 +1,47 @@
+"""What functions look things up in, made ready before training: files read, dictionaries learnt, callables found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from trellis.corpus import Corpus
+from trellis.errors import DataError, FileAccessError, SettingError
+from trellis.features.functions import FUNCTIONS, Resource
+from trellis.features.template import Part, View
+
+
+def prepare(
+    views: Sequence[View], corpus: Corpus, target: str | None, functions: Mapping[str, Callable[..., Any]]
+) -> dict[View, Resource]:
+    """The resource of every view that needs one; views that ask for the same share it."""
+    made: dict[tuple[object, ...], Resource] = {}
+    out = {}
+    for view in views:
+        function = FUNCTIONS[view.function]
+        if function.load is None and function.learn is None and function.given is None:
+            continue
+        key = (view.function, view.arguments, view.column if function.learn else None)
+        if key not in made:
+            made[key] = _one(view, corpus, target, functions)
+        out[view] = made[key]
+    return out
+
+
+def _one(view: View, corpus: Corpus, target: str | None, functions: Mapping[str, Callable[..., Any]]) -> Resource:
+    function, text = FUNCTIONS[view.function], Part(view, 0).text
+    if function.given is not None:
+        return function.given(view.arguments, functions)
+    try:
+        if function.load is not None:
+            return function.load(view.arguments)
+        assert function.learn is not None
+        beside = function.beside(view.arguments) if function.beside else None
+        name = beside or target
+        if name is None or name not in corpus.columns:
+            raise SettingError(f"{text}: there is no column '{name}'; the columns are: {', '.join(corpus.columns)}")
+        return function.learn(corpus[view.column], corpus[name], view.arguments)
+    except FileAccessError as error:
+        raise FileAccessError(f"{text}: {error}") from None
+    except DataError as error:
+        raise DataError(f"{text}: {error}") from None

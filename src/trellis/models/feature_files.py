@@ -1,0 +1,208 @@
+"""Learnt features as description and tensors, and back. Reading checks every index, range and number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.features import GivenFeatures, TemplateFeatures
+from trellis.features.functions import FUNCTIONS, Resource
+from trellis.features.notation import Place, parse_line
+from trellis.features.numbering import Group, Numbering, grouped
+from trellis.features.template import CRFPP, WAPITI, Part, Template, View
+from trellis.features.templates import domains, on_labels, on_transitions, slots
+from trellis.store import Tensors, get_strings, put_strings
+
+Callables = Mapping[str, Callable[..., Any]]
+
+
+def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -> dict[str, Any]:
+    """Adds the tensors and gives the description."""
+    if isinstance(features, GivenFeatures):
+        put_strings(tensors, "attributes", features.strings)
+        return {"kind": "given"}
+    for d, strings in enumerate(features.vocabularies):
+        put_strings(tensors, f"vocabulary.{d}", strings)
+    ranks = []
+    for kind, numbering in (("label", features.labels), ("transition", features.transitions)):
+        if not numbering.templates:
+            continue
+        tensors[f"{kind}_keys"] = np.concatenate([np.zeros(0, np.int64), *(g.values for g in numbering.groups)])
+        tensors[f"{kind}_key_counts"] = np.array([len(group.values) for group in numbering.groups], np.int64)
+        for g, group in enumerate(numbering.groups):
+            for j, seen in group.keys.ranks.items():
+                tensors[f"ranks.{kind}.{g}.{j}"] = seen
+                ranks.append([kind, g, j])
+    return {
+        "kind": "templates",
+        "templates": [template.text for template in features.templates],
+        "columns": features.columns,
+        "ranks": ranks,
+        "resources": _put_resources(tensors, features),
+    }
+
+
+def get_features(
+    tensors: Tensors, description: dict[str, Any], version: int, functions: Callables
+) -> TemplateFeatures | GivenFeatures:
+    """Features from what a file says; ValueError, KeyError, ... for what does not fit."""
+    kind = description["kind"]
+    if kind == "given":
+        if set(description) != {"kind"}:
+            raise ValueError("entries of the features")
+        return GivenFeatures(get_strings(tensors, "attributes"))
+    if kind != "templates":
+        raise ValueError("features of an unknown kind")
+    if version == 1:
+        description = _from_version_1(tensors, description)
+    if set(description) != {"kind", "templates", "columns", "ranks", "resources"}:
+        raise ValueError("entries of the features")
+    columns = [str(name) for name in description["columns"]]
+    templates = _templates(description["templates"], columns)
+    domain = domains(templates)
+    vocabularies = tuple(get_strings(tensors, f"vocabulary.{d}") for d in range(max(domain.values(), default=-1) + 1))
+    ranks: dict[tuple[str, int, int], NDArray[np.int64]] = {
+        (str(kind), int(g), int(j)): tensor(tensors, f"ranks.{kind}.{g}.{j}", np.int64)
+        for kind, g, j in description["ranks"]
+    }
+    numberings = []
+    for name, some in (("label", on_labels(templates)), ("transition", on_transitions(templates))):
+        mine = {(g, j): seen for (kind, g, j), seen in ranks.items() if kind == name}
+        numberings.append(_numbering(tensors, name, some, domain, vocabularies, mine))
+    resources = _get_resources(tensors, description["resources"], templates, functions)
+    features = TemplateFeatures(templates, resources, vocabularies, *numberings)
+    if features.columns != columns:
+        raise ValueError("columns")
+    return features
+
+
+def _numbering(
+    tensors: Tensors,
+    name: str,
+    templates: tuple[Template, ...],
+    domain: Mapping[View, int],
+    vocabularies: Sequence[Sequence[str]],
+    ranks: Mapping[tuple[int, int], NDArray[np.int64]],
+) -> Numbering:
+    if not templates:
+        return Numbering((), ())
+    members, keys = grouped(templates), slots(templates, domain, vocabularies)
+    for (g, j), seen in ranks.items():
+        if not ascending(seen):
+            raise ValueError("ranks")
+        keys[g].ranks[j] = seen
+    counts = tensor(tensors, f"{name}_key_counts", np.int64)
+    values = tensor(tensors, f"{name}_keys", np.int64)
+    if len(counts) != len(members) or np.any(counts < 0) or np.any(counts > len(values)):
+        raise ValueError("number of keys")
+    if counts.sum() != len(values):
+        raise ValueError("number of keys")
+    groups, base = [], 0
+    for g, part in enumerate(np.split(values, np.cumsum(counts)[:-1])):
+        if not keys[g].is_consistent():
+            raise ValueError("ranks")
+        if not ascending(part) or (len(part) and part[-1] >= keys[g].largest()):
+            raise ValueError("keys out of range")
+        groups.append(Group(members[g], keys[g], part, base))
+        base += len(part)
+    return Numbering(templates, tuple(groups))
+
+
+def _templates(texts: Any, columns: Sequence[str]) -> tuple[Template, ...]:
+    place = Place(columns, target="")
+    templates = tuple(parse_line(text, place, 1, WAPITI if text[:1] in tuple("ub*") else CRFPP) for text in texts)
+    if [template.text for template in templates] != texts or len(set(texts)) != len(texts):
+        raise ValueError("templates")
+    return templates
+
+
+def _put_resources(tensors: Tensors, features: TemplateFeatures) -> list[list[Any]]:
+    """Entries [number of the view, names of its string tables, names of its arrays]; views that share a resource
+    name the first of them."""
+    entries: list[list[Any]] = []
+    first: dict[int, int] = {}
+    for n, view in enumerate(features.views):
+        resource = features.resources.get(view)
+        if resource is None or FUNCTIONS[view.function].restore is None:
+            continue
+        if id(resource) in first:
+            entries.append([n, first[id(resource)], []])
+            continue
+        first[id(resource)] = n
+        strings, arrays = [], []
+        for name, table in resource.tables().items():
+            if isinstance(table, np.ndarray):
+                tensors[f"resource.{n}.{name}"] = table
+                arrays.append(name)
+            else:
+                put_strings(tensors, f"resource.{n}.{name}", table)
+                strings.append(name)
+        entries.append([n, strings, arrays])
+    return entries
+
+
+def _get_resources(
+    tensors: Tensors, entries: Any, templates: tuple[Template, ...], functions: Callables
+) -> dict[View, Resource]:
+    from trellis.features.reading import views_of
+
+    views = views_of(templates)
+    out: dict[View, Resource] = {}
+    for n, strings, arrays in entries:
+        view = views[n]
+        function = FUNCTIONS[view.function]
+        if type(n) is not int or view in out or function.restore is None:
+            raise ValueError("resources")
+        if type(strings) is int:
+            out[view] = out[views[strings]]
+            if views[strings].function != view.function:
+                raise ValueError("resources")
+            continue
+        tables = {str(name): get_strings(tensors, f"resource.{n}.{name}", distinct=False) for name in strings}
+        out[view] = function.restore({**tables, **{str(a): tensors.pop(f"resource.{n}.{a}") for a in arrays}})
+    for view in views:
+        function = FUNCTIONS[view.function]
+        if function.given is not None:
+            out[view] = function.given(view.arguments, functions)
+        elif view not in out and function.restore is not None:
+            raise ValueError(f"{Part(view, 0).text} lacks its resource")
+    return out
+
+
+def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, Any]:
+    """Models of the first format: templates of %x alone, a vocabulary for each column, positions outside the sentence
+    numbered behind it. The same numbers come out when their names are put at the end of the vocabulary."""
+    if set(description) != {"kind", "templates", "columns", "ranks"}:
+        raise ValueError("entries of the features")
+    columns = [str(name) for name in description["columns"]]
+    templates = _templates(description["templates"], columns)
+    reach = max((abs(part.row) for template in templates for part in template.parts), default=0)
+    for d, name in enumerate(columns):
+        put_strings(
+            tensors, f"vocabulary.{d}", [*get_strings(tensors, f"vocabulary.{name}"), *View("x", name).outside(reach)]
+        )
+    tensors["label_keys"], tensors["label_key_counts"] = tensors.pop("keys"), tensors.pop("key_counts")
+    ranks = []
+    for k, j in description["ranks"]:
+        tensors[f"ranks.label.{int(k)}.{int(j)}"] = tensors.pop(f"ranks.{k}.{j}")
+        ranks.append(["label", int(k), int(j)])
+    if len(grouped(templates)) != len(templates):
+        raise ValueError("templates of the first format that share their names cannot be read; train the model again")
+    return {**description, "ranks": ranks, "resources": []}
+
+
+def tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
+    """Takes a tensor of one dimension out."""
+    values = tensors.pop(name)
+    if values.dtype != dtype or values.ndim != 1:
+        raise ValueError(f"tensor {name}")
+    return values
+
+
+def ascending(values: NDArray[np.int64]) -> bool:
+    """Whether all are >= 0 and each is larger than the one before."""
+    # compared, not subtracted: a difference could wrap around
+    return not len(values) or (int(values[0]) >= 0 and bool(np.all(values[1:] > values[:-1])))
