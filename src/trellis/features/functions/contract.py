@@ -33,7 +33,7 @@ class Resource(Protocol):
     """What a function looks things up in."""
 
     def tables(self) -> Tables:
-        """Everything it holds, as lists of strings and arrays, for the model file."""
+        """Everything it holds, as lists of strings (all different) and arrays, for the model file."""
         ...
 
 
@@ -85,6 +85,8 @@ class Function:
     given: Callable[[Arguments, Mapping[str, Callable[..., Any]]], Resource] | None = None
     # a resource from the tables of a model file; ValueError for what does not fit
     restore: Callable[[Tables], Resource] | None = None
+    # the arguments that the resource depends on, where not on all: features that agree in them can share one
+    depends: Callable[[Arguments], Arguments] | None = None
 
 
 def no_arguments(arguments: Arguments) -> None:
