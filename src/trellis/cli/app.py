@@ -15,6 +15,7 @@ from trellis.cli.console import interrupt
 from trellis.cli.data import data
 from trellis.cli.demo import demo
 from trellis.cli.evaluate import evaluate
+from trellis.cli.inspect import inspect
 from trellis.cli.score import score
 from trellis.cli.tag import tag
 from trellis.cli.train import train
@@ -27,7 +28,7 @@ def app() -> None:
     """Sequence labelling: train a tagger on column files, tag text, evaluate."""
 
 
-for command in (demo, train, tag, evaluate, score, data, bench):
+for command in (demo, train, tag, evaluate, score, inspect, data, bench):
     app.add_command(command)
 
 

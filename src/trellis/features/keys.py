@@ -7,8 +7,9 @@ by its rank among those seen in training.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,9 @@ class Keys:
                     self.ranks[j] = np.unique(np.concatenate([one.key[one.key >= 0] for one in found]))
                 found = [_ranked(one, self.ranks[j]) for one in found]
                 size = len(self.ranks[j])
-            found = [join(one, t, j, positions, radix) for one, t in zip(found, templates, strict=True)]
+            found = [
+                join(one, t, j, positions, partial(_digit, radix)) for one, t in zip(found, templates, strict=True)
+            ]
             size *= radix
         return found
 
@@ -88,26 +91,27 @@ class Keys:
         return digits[::-1]
 
 
-def join(found: Found, template: Template, j: int, positions: Positions, radix: int) -> Found:
-    """The next digit: key * radix + value. A part with several values has as many keys."""
+def join(found: Found, template: Template, j: int, positions: Positions, combine: Callable[[I64, I64], I64]) -> Found:
+    """Part j joins: a new key from the key so far and its value. A part with several values has as many keys."""
     part = template.parts[j]
     table, at = positions.reading.tables[part.view], positions.of(part)
     if found.token is not None:
         at = at[found.token]
     if not isinstance(table, Several):
-        return Found(_digit(found.key, table.value[at], radix), found.token, found.weight)
+        return Found(combine(found.key, table.value[at]), found.token, found.weight)
     count = table.start[at + 1] - table.start[at]
     before = np.repeat(np.arange(len(at)), count)
     place = np.repeat(table.start[at] - (np.cumsum(count) - count), count) + np.arange(len(before))
     weight = table.weight[place]
     return Found(
-        _digit(found.key[before], table.value[place], radix),
+        combine(found.key[before], table.value[place]),
         before if found.token is None else found.token[before],
         weight if found.weight is None else weight * found.weight[before],
     )
 
 
-def _digit(key: I64, value: I64, radix: int) -> I64:
+def _digit(radix: int, key: I64, value: I64) -> I64:
+    """key * radix + value; -1 where either is."""
     if radix == 0:  # a vocabulary of nothing
         return np.full(len(key), -1, np.int64)
     joined = key * radix + value

@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from trellis.corpus import Corpus
+from trellis.features.hashing import HashNumbering, HashNumbers
 from trellis.features.keys import Keys
-from trellis.features.numbering import Numbering, grouped
+from trellis.features.numbering import Group, Numbering, grouped
 from trellis.features.packed import Packed
 from trellis.features.reading import (
     Evaluated,
@@ -33,8 +34,8 @@ class TemplateFeatures:
     templates: tuple[Template, ...]
     resources: Resources
     vocabularies: tuple[Sequence[str], ...]
-    labels: Numbering
-    transitions: Numbering
+    labels: Numbering | HashNumbering
+    transitions: Numbering | HashNumbering
 
     @property
     def attributes(self) -> int:
@@ -61,18 +62,23 @@ class TemplateFeatures:
         target: str | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         min_count: int = 1,
+        hash_size: int | None = None,
         threads: int = 1,
     ) -> tuple[TemplateFeatures, Packed]:
         """Numbers every attribute that the corpus shows often enough, and the corpus in these numbers."""
         resources = prepare(views_of(templates), corpus, target, functions or {})
         types, known, evaluated = types_of(corpus, views_of(templates), reach_of(templates), resources)
         domain = domains(templates)
-        vocabularies = _vocabularies(evaluated, domain)
-        reading = _reading(corpus, types, known, evaluated, domain, [_index(v) for v in vocabularies], templates)
-        kinds = on_labels(templates), on_transitions(templates)
-        (labels, packed), (transitions, arcs) = (
-            Numbering.learn(some, slots(some, domain, vocabularies), reading, min_count, threads) for some in kinds
-        )
+        vocabularies = () if hash_size else _vocabularies(evaluated, domain)
+        reading = _reading(corpus, types, known, evaluated, domain, _indexes(vocabularies, domain), templates)
+
+        def number(some: tuple[Template, ...]) -> tuple[Numbering | HashNumbering, Packed]:
+            if hash_size:
+                return HashNumbering.learn(some, reading, hash_size)
+            return Numbering.learn(some, slots(some, domain, vocabularies), reading, min_count, threads)
+
+        labels, packed = number(on_labels(templates))
+        transitions, arcs = number(on_transitions(templates))
         features = cls(templates, resources, vocabularies, labels, transitions)
         return features, replace(packed, arcs=arcs if transitions.templates else None)
 
@@ -108,15 +114,22 @@ class TemplateFeatures:
         """The name of every attribute of transitions, by number."""
         return self._names(self.transitions)
 
-    def _names(self, numbering: Numbering) -> list[str]:
-        names = []
-        for group in numbering.groups:
-            first = numbering.templates[group.members[0]]
-            words = [self.vocabularies[self._domains[part.view]] for part in first.parts]
-            for key in group.values.tolist():
-                digits = group.keys.digits(key)
-                names.append(first.name([strings[digit] for strings, digit in zip(words, digits, strict=True)]))
-        return names
+    def name(self, attribute: int) -> str:
+        """The name of one attribute."""
+        if isinstance(self.labels, HashNumbering):
+            return f"hash {attribute}"
+        group = next(g for g in self.labels.groups if attribute < g.base + len(g.values))
+        return self._name(self.labels, group, int(group.values[attribute - group.base]))
+
+    def _names(self, numbering: Numbering | HashNumbering) -> list[str]:
+        if isinstance(numbering, HashNumbering):
+            return [f"hash {n}" for n in range(numbering.attributes)]
+        return [self._name(numbering, group, key) for group in numbering.groups for key in group.values.tolist()]
+
+    def _name(self, numbering: Numbering, group: Group, key: int) -> str:
+        template = numbering.templates[group.members[0]]
+        words = (self.vocabularies[self._domains[part.view]] for part in template.parts)
+        return template.name([strings[n] for strings, n in zip(words, group.keys.digits(key), strict=True)])
 
     @cached_property
     def _domains(self) -> dict[View, int]:
@@ -124,7 +137,7 @@ class TemplateFeatures:
 
     @cached_property
     def _indexes(self) -> list[dict[str, int]]:
-        return [_index(strings) for strings in self.vocabularies]
+        return _indexes(self.vocabularies, self._domains)
 
 
 def on_labels(templates: Sequence[Template]) -> tuple[Template, ...]:
@@ -173,8 +186,11 @@ def _vocabularies(evaluated: Mapping[View, Evaluated], domain: Mapping[View, int
     return tuple(list(strings) for strings in found)
 
 
-def _index(strings: Sequence[str]) -> dict[str, int]:
-    return {string: n for n, string in enumerate(strings)}
+def _indexes(vocabularies: Sequence[Sequence[str]], domain: Mapping[View, int]) -> list[dict[str, int]]:
+    """string -> number for each domain; a hash where there are no vocabularies."""
+    if not vocabularies:
+        return [HashNumbers()] * (max(domain.values(), default=-1) + 1)
+    return [{string: n for n, string in enumerate(strings)} for strings in vocabularies]
 
 
 def _reading(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trellis.features import GivenFeatures, TemplateFeatures
 from trellis.features.functions import FUNCTIONS, Resource
+from trellis.features.hashing import HashNumbering
 from trellis.features.notation import Place, parse_line
 from trellis.features.numbering import Group, Numbering, grouped
 from trellis.features.template import CRFPP, WAPITI, Part, Template, View
@@ -28,7 +29,7 @@ def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -
         put_strings(tensors, f"vocabulary.{d}", strings)
     ranks = []
     for kind, numbering in (("label", features.labels), ("transition", features.transitions)):
-        if not numbering.templates:
+        if isinstance(numbering, HashNumbering) or not numbering.templates:
             continue
         tensors[f"{kind}_keys"] = np.concatenate([np.zeros(0, np.int64), *(g.values for g in numbering.groups)])
         tensors[f"{kind}_key_counts"] = np.array([len(group.values) for group in numbering.groups], np.int64)
@@ -41,6 +42,7 @@ def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -
         "templates": [template.text for template in features.templates],
         "columns": features.columns,
         "ranks": ranks,
+        "hash_size": features.labels.attributes if isinstance(features.labels, HashNumbering) else None,
         "resources": _put_resources(tensors, features),
     }
 
@@ -58,10 +60,18 @@ def get_features(
         raise ValueError("features of an unknown kind")
     if version == 1:
         description = _from_version_1(tensors, description)
-    if set(description) != {"kind", "templates", "columns", "ranks", "resources"}:
+    if set(description) != {"kind", "templates", "columns", "ranks", "hash_size", "resources"}:
         raise ValueError("entries of the features")
     columns = [str(name) for name in description["columns"]]
     templates = _templates(description["templates"], columns)
+    resources = _get_resources(tensors, description["resources"], templates, functions)
+    size = description["hash_size"]
+    if size is not None:
+        if type(size) is not int or not 1 <= size < 1 << 31 or description["ranks"]:
+            raise ValueError("size of the hashed features")
+        kinds = on_labels(templates), on_transitions(templates)
+        hashed = [HashNumbering(some, size if some else 0) for some in kinds]
+        return TemplateFeatures(templates, resources, (), *hashed)
     domain = domains(templates)
     vocabularies = tuple(get_strings(tensors, f"vocabulary.{d}") for d in range(max(domain.values(), default=-1) + 1))
     ranks: dict[tuple[str, int, int], NDArray[np.int64]] = {
@@ -72,7 +82,6 @@ def get_features(
     for name, some in (("label", on_labels(templates)), ("transition", on_transitions(templates))):
         mine = {(g, j): seen for (kind, g, j), seen in ranks.items() if kind == name}
         numberings.append(_numbering(tensors, name, some, domain, vocabularies, mine))
-    resources = _get_resources(tensors, description["resources"], templates, functions)
     features = TemplateFeatures(templates, resources, vocabularies, *numberings)
     if features.columns != columns:
         raise ValueError("columns")
@@ -191,7 +200,7 @@ def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, 
         ranks.append(["label", int(k), int(j)])
     if len(grouped(templates)) != len(templates):
         raise ValueError("templates of the first format that share their names cannot be read; train the model again")
-    return {**description, "ranks": ranks, "resources": []}
+    return {**description, "ranks": ranks, "hash_size": None, "resources": []}
 
 
 def tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:

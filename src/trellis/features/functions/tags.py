@@ -73,4 +73,10 @@ def _rows(words: Sequence[str], resource: Resource | None, arguments: Arguments)
     return [resource.rows.get(w, ()) for w in words]
 
 
-TAGS = Function("tags", "the labels a word was seen with", _check, rows=_rows, learn=_learn, restore=_restore)
+def _beside(arguments: Arguments) -> str | None:
+    return next((argument for argument in arguments if isinstance(argument, str)), None)
+
+
+TAGS = Function(
+    "tags", "the labels a word was seen with", _check, rows=_rows, learn=_learn, restore=_restore, beside=_beside
+)

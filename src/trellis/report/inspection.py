@@ -1,0 +1,123 @@
+"""What a model consists of: how many features each template made and what they cost, and the strongest weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus import Corpus
+from trellis.features import TemplateFeatures
+from trellis.features.hashing import HashNumbering
+from trellis.models import CRF
+
+_BYTES = 8 + 2  # a weight and its label
+_KEY = 8
+
+
+@dataclass(frozen=True)
+class TemplateCost:
+    """One template (or several that share their attributes). `weights`: (attribute, label) pairs; `active`: those that
+    are not zero; `size`: bytes in the model file for keys and weights; `largest`: the largest absolute weight. With
+    data: `per_token`, how often the template has a value, and `unknown`, the share of values never seen in training.
+    """
+
+    template: str
+    attributes: int
+    weights: int
+    active: int
+    size: int
+    largest: float
+    per_token: float | None = None
+    unknown: float | None = None
+
+
+@dataclass(frozen=True)
+class Strong:
+    """A weight: of an attribute with a label, or of a transition."""
+
+    feature: str
+    label: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """`templates` in order; `strongest` weights and `transitions`, largest first."""
+
+    labels: list[str]
+    attributes: int
+    weights: int
+    templates: list[TemplateCost]
+    strongest: list[Strong]
+    transitions: list[Strong]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def inspect(crf: CRF, data: Corpus | None = None, top: int = 10) -> Inspection:
+    """Looks into a trained model; with `data`, also how much of that the templates know."""
+    model = crf.model_
+    layout, weights, labels = model.layout, model.weights, list(model.labels)
+    strongest = _largest(weights[: layout.pairs], top)
+    attribute = np.searchsorted(layout.pair_start, strongest, side="right") - 1
+    names = _names_of(model.features, attribute.tolist())
+    moves = weights[layout.pairs : layout.pairs + len(layout.source)]
+    return Inspection(
+        labels,
+        layout.attributes,
+        layout.size,
+        list(_costs(crf, data)),
+        [
+            Strong(name, labels[layout.pair_label[p]], float(weights[p]))
+            for name, p in zip(names, strongest.tolist(), strict=True)
+        ],
+        [Strong(labels[layout.source[k]], labels[layout.target[k]], float(moves[k])) for k in _largest(moves, top)],
+    )
+
+
+def _costs(crf: CRF, data: Corpus | None) -> Iterator[TemplateCost]:
+    model = crf.model_
+    layout, features = model.layout, model.features
+    weights = model.weights[: layout.pairs]
+    packed = None if data is None else model.pack(data)
+    for text, first, last in _ranges(features, layout.attributes):
+        a, b = int(layout.pair_start[first]), int(layout.pair_start[last])
+        here = weights[a:b]
+        largest = float(np.abs(here).max()) if b > a else 0.0
+        size = _KEY * (last - first) + _BYTES * (b - a)
+        per_token = unknown = None
+        if packed is not None and data is not None and data.tokens:
+            known = int(np.count_nonzero((packed.ids >= first) & (packed.ids < last)))
+            per_token = known / data.tokens
+        yield TemplateCost(text, last - first, b - a, int(np.count_nonzero(here)), size, largest, per_token, unknown)
+
+
+def _ranges(features: object, attributes: int) -> Iterator[tuple[str, int, int]]:
+    """Which attributes a template has."""
+    if not isinstance(features, TemplateFeatures):
+        yield "attributes as given", 0, attributes
+        return
+    numbering = features.labels
+    if isinstance(numbering, HashNumbering):
+        yield f"{len(numbering.templates)} templates, hashed", 0, attributes
+        return
+    for group in numbering.groups:
+        text = " ".join(numbering.templates[k].text for k in group.members)
+        yield text, group.base, group.base + len(group.values)
+
+
+def _names_of(features: Any, attributes: Sequence[int]) -> list[str]:
+    if isinstance(features, TemplateFeatures):
+        return [features.name(a) for a in attributes]
+    names = features.names()
+    return [names[a] for a in attributes]
+
+
+def _largest(values: NDArray[np.float64], top: int) -> NDArray[np.int64]:
+    """Where the largest absolute values are, largest first."""
+    return np.argsort(-np.abs(values), kind="stable")[:top]
