@@ -13,6 +13,7 @@ from trellis.features.functions import FUNCTIONS, Resource
 from trellis.features.hashing import HashNumbering
 from trellis.features.notation import Place, parse_line
 from trellis.features.numbering import Group, Numbering, grouped
+from trellis.features.reading import columns_of, views_of
 from trellis.features.template import CRFPP, WAPITI, Part, Template, View
 from trellis.features.templates import domains, on_labels, on_transitions, slots
 from trellis.store import Tensors, get_strings, put_strings
@@ -27,7 +28,6 @@ def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -
         return {"kind": "given"}
     for d, strings in enumerate(features.vocabularies):
         put_strings(tensors, f"vocabulary.{d}", strings)
-    ranks = []
     for kind, numbering in (("label", features.labels), ("transition", features.transitions)):
         if isinstance(numbering, HashNumbering) or not numbering.templates:
             continue
@@ -36,12 +36,11 @@ def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -
         for g, group in enumerate(numbering.groups):
             for j, seen in group.keys.ranks.items():
                 tensors[f"ranks.{kind}.{g}.{j}"] = seen
-                ranks.append([kind, g, j])
     return {
         "kind": "templates",
         "templates": [template.text for template in features.templates],
         "columns": features.columns,
-        "ranks": ranks,
+        "ranks": _ranks_of(features.labels, features.transitions),
         "hash_size": features.labels.attributes if isinstance(features.labels, HashNumbering) else None,
         "resources": _put_resources(tensors, features),
     }
@@ -64,6 +63,8 @@ def get_features(
         raise ValueError("entries of the features")
     columns = [str(name) for name in description["columns"]]
     templates = _templates(description["templates"], columns)
+    if columns_of(views_of(templates)) != description["columns"]:
+        raise ValueError("columns")
     resources = _get_resources(tensors, description["resources"], templates, functions)
     size = description["hash_size"]
     if size is not None:
@@ -74,18 +75,28 @@ def get_features(
         return TemplateFeatures(templates, resources, (), *hashed)
     domain = domains(templates)
     vocabularies = tuple(get_strings(tensors, f"vocabulary.{d}") for d in range(max(domain.values(), default=-1) + 1))
-    ranks: dict[tuple[str, int, int], NDArray[np.int64]] = {
-        (str(kind), int(g), int(j)): tensor(tensors, f"ranks.{kind}.{g}.{j}", np.int64)
-        for kind, g, j in description["ranks"]
-    }
     numberings = []
     for name, some in (("label", on_labels(templates)), ("transition", on_transitions(templates))):
-        mine = {(g, j): seen for (kind, g, j), seen in ranks.items() if kind == name}
-        numberings.append(_numbering(tensors, name, some, domain, vocabularies, mine))
-    features = TemplateFeatures(templates, resources, vocabularies, *numberings)
-    if features.columns != columns:
-        raise ValueError("columns")
-    return features
+        ranks = {
+            (g, j): tensor(tensors, f"ranks.{name}.{g}.{j}", np.int64)
+            for kind, g, j in description["ranks"]
+            if kind == name
+        }
+        numberings.append(_numbering(tensors, name, some, domain, vocabularies, ranks))
+    if _ranks_of(*numberings) != description["ranks"]:
+        raise ValueError("ranks")
+    return TemplateFeatures(templates, resources, vocabularies, *numberings)
+
+
+def _ranks_of(labels: Numbering | HashNumbering, transitions: Numbering | HashNumbering) -> list[list[Any]]:
+    """Where keys have ranks: [kind, group, part]."""
+    return [
+        [kind, g, j]
+        for kind, numbering in (("label", labels), ("transition", transitions))
+        if isinstance(numbering, Numbering)
+        for g, group in enumerate(numbering.groups)
+        for j in group.keys.ranks
+    ]
 
 
 def _numbering(
@@ -156,16 +167,16 @@ def _put_resources(tensors: Tensors, features: TemplateFeatures) -> list[list[An
 def _get_resources(
     tensors: Tensors, entries: Any, templates: tuple[Template, ...], functions: Callables
 ) -> dict[View, Resource]:
-    from trellis.features.reading import views_of
-
     views = views_of(templates)
     out: dict[View, Resource] = {}
     for n, strings, arrays in entries:
         view = views[n]
         function = FUNCTIONS[view.function]
-        if type(n) is not int or view in out or function.restore is None:
+        if type(n) is not int or n < 0 or view in out or function.restore is None:
             raise ValueError("resources")
         if type(strings) is int:
+            if not 0 <= strings < n or arrays:
+                raise ValueError("resources")
             out[view] = out[views[strings]]
             if views[strings].function != view.function:
                 raise ValueError("resources")
@@ -189,10 +200,9 @@ def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, 
     columns = [str(name) for name in description["columns"]]
     templates = _templates(description["templates"], columns)
     reach = max((abs(part.row) for template in templates for part in template.parts), default=0)
-    for d, name in enumerate(columns):
-        put_strings(
-            tensors, f"vocabulary.{d}", [*get_strings(tensors, f"vocabulary.{name}"), *View("x", name).outside(reach)]
-        )
+    # all are taken out before any is put back: a column may be called 0
+    for d, strings in enumerate([get_strings(tensors, f"vocabulary.{name}") for name in columns]):
+        put_strings(tensors, f"vocabulary.{d}", [*strings, *View("x", columns[d]).outside(reach)])
     tensors["label_keys"], tensors["label_key_counts"] = tensors.pop("keys"), tensors.pop("key_counts")
     ranks = []
     for k, j in description["ranks"]:
