@@ -4,7 +4,8 @@
     *:Suf-3 X=%m[ 0,0,".?.?.?$"]    a match of Wapiti's small regular expressions; * is for labels and transitions
     U:%suffix[0,word,3]             a function of Trellis; columns by position or by name
 
-A line `B` alone stands for label transitions, which every CRF here has.
+A line `B` alone stands for label transitions, which every CRF here has. A file whose first line is `# notation: CRF++`
+or `# notation: Wapiti` is in that notation; else it is Wapiti's if it has anything that CRF++ does not know.
 """
 
 from __future__ import annotations
@@ -16,7 +17,16 @@ from pathlib import Path
 
 from trellis.errors import TemplateError
 from trellis.features.functions import FUNCTIONS, Argument
-from trellis.features.template import CRFPP, WAPITI, Part, Template, View, unquoted
+from trellis.features.template import (
+    CRFPP,
+    CRFPP_HEADER,
+    WAPITI,
+    WAPITI_HEADER,
+    Part,
+    Template,
+    View,
+    unquoted,
+)
 
 _ROW = re.compile(r"\s*(@?)\s*([+-]?[0-9]+)\s*(?=,)")
 _COLUMN = re.compile(r",\s*([^\],\s]+)\s*(?=[,\]])")
@@ -50,7 +60,7 @@ def parse_templates(
     the columns of the file, also those left out, where that differs."""
     place = Place(columns, target, path, columns if positions is None else positions)
     lines = text.splitlines()
-    wapiti = any(_WAPITI_LINE.match(line.lstrip()) for line in lines)
+    wapiti = _is_wapiti(lines)
     templates: dict[str, Template] = {}
     for number, raw in enumerate(lines, 1):
         line = _without_comment(raw, wapiti)
@@ -86,6 +96,14 @@ def parse_line(line: str, place: Place, number: int = 1, padding: str = CRFPP) -
     if padding == WAPITI:
         literals[0] = kind.lower() + literals[0][1:]
     return Template(tuple(literals), tuple(parts))
+
+
+def _is_wapiti(lines: Sequence[str]) -> bool:
+    """By the first line, if it says so; else by what only Wapiti's files have."""
+    first = lines[0].strip() if lines else ""
+    if first in (CRFPP_HEADER, WAPITI_HEADER):
+        return first == WAPITI_HEADER
+    return any(_WAPITI_LINE.match(line.lstrip()) for line in lines)
 
 
 def _without_comment(line: str, wapiti: bool) -> str:
