@@ -26,7 +26,7 @@ from trellis.store import from_bytes, read_model, to_bytes, write_model
 from trellis.training import Outcome, Progress, train
 
 F64 = NDArray[np.float64]
-Labels = Sequence[Sequence[str]]
+Labels = Sequence[Sequence[str | int]] | Sequence[NDArray[Any]] | NDArray[Any]
 
 
 class CRF(Estimator):
@@ -77,7 +77,7 @@ class CRF(Estimator):
         dev_y: Labels | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
-        """Trains on a corpus, or on sentences of attribute lists (or dicts) with their labels `y`.
+        """Trains on a corpus, or on sentences of attribute lists, dicts or arrays with their labels `y`.
 
         With `dev`, training stops once the score there has not risen for `patience` iterations, and keeps the
         weights of the best one. `progress` is called after each iteration.
@@ -214,12 +214,12 @@ class CRF(Estimator):
             templates = templates_for(str(self.features), list(corpus.columns), target, corpus.file_columns)
             features, packed = TemplateFeatures.learn(corpus, templates)
         else:
-            features, packed = GivenFeatures.learn(X)  # type: ignore[arg-type]
+            features, packed = GivenFeatures.learn(X)
         return features, packed, list(gold.strings), gold.ids, _offsets(X)
 
     def _gold_of(self, X: Sentences, y: Labels | None) -> Column:
         if y is not None:
-            _check_match(np.diff(_offsets(X)).tolist(), [len(labels) for labels in y])
+            _check_match(np.diff(_offsets(X)).tolist(), _counts(y))
             return Column.of(_label(label, s, t) for s, row in enumerate(y, 1) for t, label in enumerate(row, 1))
         if not isinstance(X, Corpus):
             raise SettingError("labels `y` are needed when sentences are given as lists")
@@ -307,10 +307,17 @@ def _plain(value: Any) -> Any:
 
 def _label(label: object, sentence: int, token: int) -> str:
     if isinstance(label, str):
-        return label
-    if isinstance(label, Integral):
+        return str.__str__(label)  # NumPy's strings as plain ones
+    if isinstance(label, Integral | np.bool_):
         return str(label)
     raise DataError(f"sentence {sentence}, token {token}: the label {label!r} is no text")
+
+
+def _counts(y: Labels) -> list[int]:
+    try:
+        return list(map(len, y))
+    except TypeError:
+        raise DataError("expected `y` to be a list with a list of labels for each sentence") from None
 
 
 def _check_match(expected: list[int], found: list[int]) -> None:
