@@ -28,6 +28,24 @@ class Packed:
     values: NDArray[np.float64] | None = None
     arcs: Packed | None = None
 
+    def tokens_with(self, attributes: int) -> NDArray[np.int64]:
+        """In how many tokens each of so many attributes occurs, I64[attributes]; twice in one token counts once."""
+        token = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        pairs = np.unique(token[self.ids >= 0] * attributes + self.ids[self.ids >= 0])
+        return np.bincount(pairs % max(1, attributes), minlength=attributes)
+
+    def renumbered(self, number: NDArray[np.int32]) -> Packed:
+        """Attribute a as `number[a]`; the occurrences of attributes whose new number is -1 are left out."""
+        ids = number[self.ids]
+        keep = ids >= 0
+        before = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)  # occurrences kept before each
+        return Packed(before[self.indptr], ids[keep], None if self.values is None else unless_ones(self.values[keep]))
+
+
+def unless_ones(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Values as `Packed` holds them."""
+    return values if np.any(values != 1.0) else None
+
 
 def pack(found: Sequence[tuple[NDArray[np.int32], Found]], tokens: int, drop: bool = False) -> Packed:
     """Puts together what templates found, token by token. With `drop`, -1 is left out."""

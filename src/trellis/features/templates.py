@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from trellis.corpus import Corpus
+from trellis.errors import DataError
 from trellis.features.hashing import HashNumbering, HashNumbers
 from trellis.features.keys import Keys
+from trellis.features.kind import Batch
 from trellis.features.numbering import Group, Numbering, grouped
 from trellis.features.packed import Packed
 from trellis.features.reading import (
@@ -82,13 +84,15 @@ class TemplateFeatures:
         features = cls(templates, resources, vocabularies, labels, transitions)
         return features, replace(packed, arcs=arcs if transitions.templates else None)
 
-    def translated(self, corpus: Corpus | Reading) -> Reading:
+    def translated(self, corpus: Batch) -> Reading:
         """The corpus in the numbers of the vocabularies.
 
         Once for a whole corpus, so that its parts need not look up the whole table of strings again.
         """
         if isinstance(corpus, Reading):
             return corpus
+        if not isinstance(corpus, Corpus):
+            raise DataError("this model reads the columns of a corpus; it was given lists")
         reach = reach_of(self.templates)
         types, known, evaluated = types_of(corpus, self.views, reach, self.resources)
         reading = _reading(corpus, types, known, evaluated, self._domains, self._indexes, self.templates)
@@ -98,7 +102,7 @@ class TemplateFeatures:
             arc_shortcuts=self.transitions.shortcuts(reading),
         )
 
-    def transform(self, corpus: Corpus | Reading) -> Packed:
+    def transform(self, corpus: Corpus | Reading, first: int = 0) -> Packed:
         """A corpus in the learnt numbers; what was never seen is -1."""
         reading = self.translated(corpus)
         packed = self.labels.find(reading, reading.shortcuts)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning, DamagedModelError, DataError, NotFittedError, SettingError
 from trellis.features import (
+    Choice,
+    FeatureKind,
     Features,
-    Given,
     GivenFeatures,
     Packed,
-    Reading,
     TemplateFeatures,
     callables_of,
     offsets_of,
@@ -37,7 +37,7 @@ from trellis.store import from_bytes, read_model, to_bytes, write_model
 from trellis.training import Outcome, Progress, train
 
 F64 = NDArray[np.float64]
-Labels = Sequence[Sequence[str]]
+Labels = Sequence[Sequence[str | int]] | Sequence[NDArray[Any]] | NDArray[Any]
 
 
 class CRF(Estimator):
@@ -56,7 +56,7 @@ class CRF(Estimator):
     def __init__(
         self,
         target: str | None = None,
-        features: Given = "chunking",
+        features: Choice = "chunking",
         loss: str = "log",
         optimizer: str = "auto",
         l2: float = 1.0,
@@ -88,7 +88,7 @@ class CRF(Estimator):
         dev_y: Labels | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
-        """Trains on a corpus, or on sentences of attribute lists (or dicts) with their labels `y`.
+        """Trains on a corpus, or on sentences of attribute lists, dicts or arrays with their labels `y`.
 
         With `dev`, training stops once the score there has not risen for `patience` iterations, and keeps the
         weights of the best one. `progress` is called after each iteration.
@@ -213,14 +213,14 @@ class CRF(Estimator):
 
     def _learn(
         self, X: Sentences, y: Labels | None
-    ) -> tuple[TemplateFeatures | GivenFeatures, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
+    ) -> tuple[FeatureKind, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
         """Features, the data packed in them, label names, gold labels and offsets."""
         if isinstance(X, str) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
             raise DataError(f"expected a corpus (read_conll) or a list of sentences, not {type(X).__name__}")
         gold = self._gold_of(X, y).compact()
         if not len(gold):
             raise DataError("there is no token to learn from", X.path if isinstance(X, Corpus) else None)
-        features: TemplateFeatures | GivenFeatures
+        features: FeatureKind
         if isinstance(X, Corpus):
             corpus = X.compact()
             target = str(self.target or "")
@@ -229,12 +229,12 @@ class CRF(Estimator):
                 corpus, templates, target, callables_of(self.features), threads=self._threads
             )
         else:
-            features, packed = GivenFeatures.learn(X)  # type: ignore[arg-type]
+            features, packed = GivenFeatures.learn(X)
         return features, packed, list(gold.strings), gold.ids, _offsets(X)
 
     def _gold_of(self, X: Sentences, y: Labels | None) -> Column:
         if y is not None:
-            _check_match(np.diff(_offsets(X)).tolist(), [len(labels) for labels in y])
+            _check_match(np.diff(_offsets(X)).tolist(), _counts(y))
             return Column.of(_label(label, s, t) for s, row in enumerate(y, 1) for t, label in enumerate(row, 1))
         if not isinstance(X, Corpus):
             raise SettingError("labels `y` are needed when sentences are given as lists")
@@ -324,10 +324,17 @@ def _plain(value: Any) -> Any:
 
 def _label(label: object, sentence: int, token: int) -> str:
     if isinstance(label, str):
-        return label
-    if isinstance(label, Integral):
+        return str.__str__(label)  # NumPy's strings as plain ones
+    if isinstance(label, Integral | np.bool_):
         return str(label)
     raise DataError(f"sentence {sentence}, token {token}: the label {label!r} is no text")
+
+
+def _counts(y: Labels) -> list[int]:
+    try:
+        return list(map(len, y))
+    except TypeError:
+        raise DataError("expected `y` to be a list with a list of labels for each sentence") from None
 
 
 def _check_match(expected: list[int], found: list[int]) -> None:
@@ -339,4 +346,4 @@ def _check_match(expected: list[int], found: list[int]) -> None:
 
 
 def _offsets(X: Sentences) -> NDArray[np.int64]:
-    return X.offsets if isinstance(X, Corpus | Reading) else offsets_of(X)
+    return X.offsets if isinstance(X, Corpus) else offsets_of(X)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.features import GivenFeatures, TemplateFeatures
+from trellis.features import FeatureKind, GivenFeatures, TemplateFeatures
 from trellis.features.functions import FUNCTIONS, Resource
 from trellis.features.hashing import HashNumbering
 from trellis.features.notation import Place, parse_line
@@ -20,11 +20,12 @@ from trellis.store import Tensors, get_strings, put_strings
 Callables = Mapping[str, Callable[..., Any]]
 
 
-def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -> dict[str, Any]:
+def put_features(tensors: Tensors, features: FeatureKind) -> dict[str, Any]:
     """Adds the tensors and gives the description."""
     if isinstance(features, GivenFeatures):
         put_strings(tensors, "attributes", features.strings)
         return {"kind": "given"}
+    assert isinstance(features, TemplateFeatures)
     for d, strings in enumerate(features.vocabularies):
         put_strings(tensors, f"vocabulary.{d}", strings)
     ranks = []
@@ -47,9 +48,7 @@ def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -
     }
 
 
-def get_features(
-    tensors: Tensors, description: dict[str, Any], version: int, functions: Callables
-) -> TemplateFeatures | GivenFeatures:
+def get_features(tensors: Tensors, description: dict[str, Any], version: int, functions: Callables) -> FeatureKind:
     """Features from what a file says; ValueError, KeyError, ... for what does not fit."""
     kind = description["kind"]
     if kind == "given":

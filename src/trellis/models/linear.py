@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import DataError
-from trellis.features import GivenFeatures, Packed, Reading, TemplateFeatures, offsets_of
+from trellis.features import Batch, FeatureKind, Given, Packed, Reading, offsets_of
 from trellis.jit import announce, worthwhile
 from trellis.labels import runs
 from trellis.lattice import Chain, quick_best
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from trellis.scoring.hybrid import HybridScoring
 
 F64 = NDArray[np.float64]
-Sentences = Corpus | Reading | Sequence[Sequence[object]]
+Sentences = Corpus | Given
 Answer = TypeVar("Answer")
 
 MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in each of several matrices
@@ -35,7 +34,7 @@ class LinearChain:
     """`weights: F64[layout.size]` over the attributes of `features` and the labels by name."""
 
     labels: tuple[str, ...]
-    features: TemplateFeatures | GivenFeatures
+    features: FeatureKind
     layout: WeightLayout
     weights: F64
     prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
@@ -49,15 +48,9 @@ class LinearChain:
         parts = self._batches(data, threads, lambda packed, offsets: self._chain(packed, offsets).marginals().nodes)
         return np.concatenate([np.zeros((0, len(self.labels))), *parts])
 
-    def pack(self, data: Sentences) -> Packed:
-        """Data in the numbers of the model's attributes."""
-        if isinstance(self.features, TemplateFeatures):
-            if not isinstance(data, Corpus | Reading):
-                raise DataError("this model reads the columns of a corpus; it was given lists")
-            return self.features.transform(data)
-        if isinstance(data, Corpus):
-            raise DataError("this model was trained on lists of attributes; it was given a corpus")
-        return self.features.transform(data)  # type: ignore[arg-type]
+    def pack(self, data: Batch, first: int = 0) -> Packed:
+        """Data in the numbers of the model's attributes; errors in lists count sentences from `first`."""
+        return self.features.transform(self.features.translated(data), first)
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
@@ -98,22 +91,22 @@ class LinearChain:
     ) -> list[Answer]:
         """Cuts the data into batches and answers them on threads, in order."""
 
-        def one(batch: Sentences) -> Answer:
-            return answer(self.pack(batch), batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch))
+        def one(first: int, batch: Batch) -> Answer:
+            offsets = batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch)
+            return answer(self.pack(batch, first), offsets)
 
-        announce(data.tokens if isinstance(data, Corpus | Reading) else sum(map(len, data)))
-        if isinstance(data, Corpus) and isinstance(self.features, TemplateFeatures):
-            data = self.features.translated(data)
-        batches = list(_cut(data))
+        announce(data.tokens if isinstance(data, Corpus) else int(offsets_of(data)[-1]))
+        batches = list(_cut(self.features.translated(data)))
         if threads <= 1 or len(batches) <= 1:
-            return [one(batch) for batch in batches]
+            return [one(*batch) for batch in batches]
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(one, batches))
+            return list(pool.map(one, *zip(*batches, strict=True)))
 
 
-def _cut(data: Sentences) -> Iterator[Sentences]:
+def _cut(data: Batch) -> Iterator[tuple[int, Batch]]:
+    """Runs of sentences, each with the number of its first one (of a corpus, where lines are counted: 0)."""
     if isinstance(data, Corpus | Reading):
-        yield from data.batches(_BATCH)
+        yield from ((0, batch) for batch in data.batches(_BATCH))
         return
     for first, last in runs(offsets_of(data), _BATCH):
-        yield data[first:last]
+        yield first, data[first:last]
