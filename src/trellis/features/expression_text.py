@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from trellis.errors import SettingError, TemplateError
@@ -100,7 +101,9 @@ class _Reader:
             raise self.error(node, f"{name} takes a function of your own and is for Python; see docs/features.md")
         if any(isinstance(argument, Features) for argument in arguments):
             raise self.error(node, f"{name} is applied to a column and then given a place: {name}(word)[-1]")
-        return call(name, *(a for a in arguments if not isinstance(a, Features)))
+        made = call(name, *(a for a in arguments if not isinstance(a, Features)))
+        place = f"{self.path}:{node.lineno}:{node.col_offset + 1}"
+        return replace(made, views=tuple(replace(view, place=place) for view in made.views))
 
 
 def parse_features(
@@ -108,24 +111,39 @@ def parse_features(
 ) -> Features:
     """Reads an expression. `preset`: a preset's features by name. Lines that begin with # are comments."""
     lines = ["" if line.lstrip().startswith("#") else line for line in text.splitlines()]
-    # in brackets, an expression may go over several lines
-    inside = "(" + "\n".join(lines) + "\n)"
     try:
-        node = ast.parse(inside, mode="eval").body
+        # in brackets, an expression may go over several lines
+        node = ast.parse("(" + "\n".join(lines) + "\n)", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line, at = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-        raise TemplateError(
-            f"'{lines[line - 1].strip() if line <= len(lines) else ''}': {getattr(error, 'msg', error)}; expected e.g. "
-            "word[-2:2] + suffix(word, 1, 2, 3)[0]",
-            path,
-            line,
-            max(1, at - (line == 1)),
-        ) from None
+        raise _unreadable(lines, error, path) from None
     for child in ast.walk(node):  # the bracket in front of the first line is not the user's
-        if isinstance(child, ast.expr) and child.lineno == 1:
-            child.col_offset -= 1
+        if isinstance(child, ast.expr):
+            child.col_offset -= child.lineno == 1
+            if child.end_lineno == 1 and child.end_col_offset is not None:
+                child.end_col_offset -= 1
     reader = _Reader("\n".join(lines), columns, target, path, preset)
     try:
         return reader.features(node)
     except RecursionError:
         raise TemplateError("too deeply nested", path) from None
+
+
+def _unreadable(lines: list[str], error: Exception, path: str | Path) -> TemplateError:
+    line, at = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
+    at -= line == 1
+    try:  # without the brackets around it, an open one is named where it stands
+        ast.parse(" ".join(lines), mode="eval")
+    except SyntaxError as plain:
+        error = plain
+        if len(lines) == 1:
+            at = plain.offset or 1
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    text = lines[line - 1].strip() if line <= len(lines) else " ".join(lines).strip()
+    what = getattr(error, "msg", None) or str(error) or type(error).__name__
+    return TemplateError(
+        f"'{text[:200]}': {what}; expected e.g. word[-2:2] + suffix(word, 1, 2, 3)[0]",
+        path,
+        min(line, max(1, len(lines))),
+        max(1, at),
+    )

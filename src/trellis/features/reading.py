@@ -165,7 +165,7 @@ def types_of(
         except ValueError as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"{Part(view, 0).text}: {error}", corpus.path) from None
+            raise DataError(f"{view.described()}: {error}", corpus.path) from None
         types[source], known[source] = which, count
     return types, known, evaluated
 

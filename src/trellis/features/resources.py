@@ -8,7 +8,7 @@ from typing import Any
 from trellis.corpus import Corpus
 from trellis.errors import DataError, FileAccessError, SettingError
 from trellis.features.functions import FUNCTIONS, Resource
-from trellis.features.template import Part, View
+from trellis.features.template import View
 
 
 def prepare(
@@ -29,7 +29,7 @@ def prepare(
 
 
 def _one(view: View, corpus: Corpus, target: str | None, functions: Mapping[str, Callable[..., Any]]) -> Resource:
-    function, text = FUNCTIONS[view.function], Part(view, 0).text
+    function, text = FUNCTIONS[view.function], view.described()
     if function.given is not None:
         return function.given(view.arguments, functions)
     try:
