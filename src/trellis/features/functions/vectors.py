@@ -50,15 +50,16 @@ def _check(arguments: Arguments) -> None:
 def _load(arguments: Arguments) -> Vectors:
     path = file_first(arguments, 1, "a file")
     lines: Iterator[tuple[int, list[bytes]]] = ((number, raw.split()) for number, raw in numbered_lines(path))
-    number, fields = next(lines, (1, []))
+    number, fields = next(lines, (0, []))
     promised = None
     if len(fields) == 2 and all(field.isdigit() and len(field) < 19 for field in fields):
         promised, width = int(fields[0]), int(fields[1])
     else:
         width = len(fields) - 1
         lines = itertools.chain([(number, fields)], lines)
+    decoded(b" ".join(fields), path, number)  # what is no text should not be taken for a line without numbers
     if width < 1:
-        raise DataError("no vector here; expected a word and its numbers on each line", path, number)
+        raise DataError("no vector here; expected a word and its numbers on each line", path, number or None)
     index: dict[str, int] = {}
     values, numbers = array("d"), array("q")  # these grow in place, eight bytes an item
     found = 0
