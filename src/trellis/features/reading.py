@@ -7,8 +7,10 @@ real ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,13 +37,13 @@ class Evaluated:
     single: list[str | None] | None
     rows: list[Row] | None
 
-    def strings(self) -> Iterator[str]:
-        """All values, in order of appearance."""
-        if self.single is not None:
-            yield from (value for value in self.single if value is not None)
-        for row in self.rows or ():
-            for value, _ in row:
-                yield value
+    def strings(self) -> Iterable[str]:
+        """All distinct values, in order of appearance."""
+        if self.rows is not None:
+            return dict.fromkeys(value for row in self.rows for value, _ in row)
+        values = dict.fromkeys(self.single or ())
+        values.pop(None, None)
+        return cast(dict[str, None], values)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,12 @@ class Positions:
         self._first = np.repeat(reading.offsets[:-1], lengths)
         self._length = np.repeat(lengths, lengths)
         self._found: dict[tuple[str, int, bool], I32] = {}
+
+    def prepare(self, templates: Sequence[Template]) -> None:
+        """Looks everything up at once, before threads ask for it."""
+        for template in templates:
+            for part in template.parts:
+                self.of(part)
 
     def of(self, part: Part) -> I32:
         source = self.reading.tables[part.view].source
@@ -204,8 +212,8 @@ def _folded_rows(rows: list[Row], folded: bool) -> list[Row]:
 def table_of(evaluated: Evaluated, numbers: Mapping[str, int]) -> Table:
     """Words -> numbers; -1 for what has none."""
     if evaluated.single is not None:
-        found = [-1 if value is None else numbers.get(value, -1) for value in evaluated.single]
-        return Single(evaluated.source, np.array(found, np.int64))
+        found = map(numbers.get, evaluated.single, repeat(-1))  # type: ignore[arg-type]  # None has no number
+        return Single(evaluated.source, np.fromiter(found, np.int64, len(evaluated.single)))
     rows = evaluated.rows or []
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     value = np.array([numbers.get(name, -1) for row in rows for name, _ in row], np.int64)

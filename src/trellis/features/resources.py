@@ -21,7 +21,8 @@ def prepare(
         function = FUNCTIONS[view.function]
         if function.load is None and function.learn is None and function.given is None:
             continue
-        key = (view.function, view.arguments, view.column if function.learn else None)
+        needs = view.arguments if function.depends is None else function.depends(view.arguments)
+        key = (view.function, needs, view.column if function.learn else None)
         if key not in made:
             made[key] = _one(view, corpus, target, functions)
         out[view] = made[key]
