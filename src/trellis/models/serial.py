@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,9 @@ def description_of(
         "transition_sources": layout.source.astype(np.uint16),
         "transition_targets": layout.target.astype(np.uint16),
     }
+    if layout.arc_attributes:
+        tensors["arc_counts"] = np.diff(layout.arc_start).astype(np.int32)
+        tensors["arc_pairs"] = layout.arc_pair
     put_strings(tensors, "labels", model.labels)
     features = _put_features(tensors, model.features)
     return {"model": kind, "params": params, "training": training, "features": features}, tensors
@@ -122,11 +126,25 @@ def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
         raise ValueError("sizes of the layout")
     if any(len(part) and part.max() >= labels for part in (label, source, target)):
         raise ValueError("labels out of range")
-    inside = np.ones(len(label), bool)
-    inside[start[:-1][counts > 0]] = False
-    if np.any(np.diff(label, prepend=0)[inside] <= 0) or not _ascending(source.astype(np.int64) * labels + target):
+    if not _ascending_within(label, start) or not _ascending(source.astype(np.int64) * labels + target):
         raise ValueError("weights not in order")
-    return WeightLayout(labels, start, label, source, target)
+    layout = WeightLayout(labels, start, label, source, target)
+    return _with_arcs(tensors, layout) if "arc_counts" in tensors else layout
+
+
+def _with_arcs(tensors: Tensors, layout: WeightLayout) -> WeightLayout:
+    """The layout with its arc attributes, of which there is at least one."""
+    counts = _tensor(tensors, "arc_counts", np.int32).astype(np.int64)
+    pair = _tensor(tensors, "arc_pairs", np.int32)
+    # each is checked alone first: a sum of sizes that are none could be right
+    if not len(counts) or np.any(counts < 0) or np.any(counts > layout.labels**2) or counts.sum() != len(pair):
+        raise ValueError("sizes of the arc attributes")
+    if len(pair) and not (pair.min() >= 0 and pair.max() < layout.labels**2):
+        raise ValueError("label pairs out of range")
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    if not _ascending_within(pair, start):
+        raise ValueError("weights of arc attributes not in order")
+    return replace(layout, arc_start=start, arc_pair=pair)
 
 
 def _check_training(training: dict[str, Any]) -> None:
@@ -152,6 +170,13 @@ def _tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:
     if values.dtype != dtype or values.ndim != 1:
         raise ValueError(f"tensor {name}")
     return values
+
+
+def _ascending_within(values: NDArray[np.int32], start: NDArray[np.int64]) -> bool:
+    """Whether each of the parts `start[a]:start[a + 1]` ascends; no value is negative."""
+    inside = np.ones(len(values), bool)
+    inside[start[:-1][np.diff(start) > 0]] = False
+    return not np.any(np.diff(values, prepend=0)[inside] <= 0)
 
 
 def _ascending(values: NDArray[np.int64]) -> bool:

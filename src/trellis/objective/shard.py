@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,12 +19,13 @@ from trellis.features.packed import Packed
 from trellis.labels import runs
 from trellis.lattice import WorkChain
 from trellis.losses import Loss
-from trellis.scoring.arcs import ArcOccurrences, ArcScoring
+from trellis.scoring.arcs import ArcChains, ArcOccurrences, ArcScoring
 from trellis.scoring.hybrid import HybridScoring
 from trellis.scoring.kernels import add_at, number_by_appearance, take
 from trellis.scoring.layout import I32, I64, WeightLayout
 
 F64 = NDArray[np.float64]
+Patching = Callable[[WorkChain, int, int], WorkChain]
 
 _BLOCK = 4096  # tokens: scores and marginals of a block stay in the cache
 _SHARD = 25_000  # tokens below which cutting costs more than it gains
@@ -61,7 +62,8 @@ class Shard:
         ids, attributes = number_by_appearance(examples.ids, layout.attributes)
         arcs, arc_attributes = _bound(examples, layout.arc_attributes)
         local, self.index = layout.restricted(attributes, arc_attributes)
-        self.arcs = None if arcs is None else ArcScoring(local, arcs)
+        self.arc_scoring = ArcScoring(local)
+        self.arcs = None if arcs is None else ArcChains(local.labels, arcs)
         self.scoring = HybridScoring(local)
         self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
         self.blocks = runs(self.offsets, _BLOCK)
@@ -102,12 +104,12 @@ class Shard:
         """Adds a gradient in this shard's weights to one in all weights."""
         add_at(gradient, self.index, total)
 
-    def _patched(
-        self, weights: F64, transitions: F64, gradient: F64
-    ) -> Callable[[WorkChain, int, int], WorkChain] | None:
+    def _patched(self, weights: F64, transitions: F64, gradient: F64) -> Patching | None:
         """How chains get their arc attributes, which add to their own part of the gradient."""
+        if self.arcs is None:
+            return None
         at = self.scoring.layout.arcs_at
-        return None if self.arcs is None else self.arcs.patching(weights[at:], transitions, gradient[at:])
+        return self.arcs.patching(self.arc_scoring.patches(weights[at:]), transitions, gradient[at:])
 
     def _scores_again(self, rows: F64, weights: F64, a: int, b: int) -> F64:
         scores = np.empty((b - a, self.scoring.width))
@@ -136,6 +138,7 @@ def _bound(examples: Examples, attributes: int) -> tuple[ArcOccurrences | None, 
     """Arc attributes under new numbers, in order of appearance, and the old number of each."""
     if examples.arcs is None:
         return None, None
-    arcs = ArcOccurrences(examples.arcs.indptr, examples.arcs.ids, examples.arcs.values, examples.offsets)
-    arcs.ids, old = number_by_appearance(arcs.ids, attributes)
-    return arcs, old
+    arcs, offsets = examples.arcs, examples.offsets
+    at = ArcOccurrences.effective(arcs.indptr, arcs.ids, arcs.values, offsets)
+    ids, old = number_by_appearance(at.ids, attributes)
+    return replace(at, ids=ids), old

@@ -8,6 +8,7 @@ the weights.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,20 +27,27 @@ _OFTEN = 8  # tokens from which on a factor is worth keeping ready
 _MOST_AT_ONCE = 8  # arc attributes of a token that is looked at for that
 
 
+@dataclass(frozen=True)
 class ArcOccurrences:
-    """Packed arc attributes without those that have no effect, and the kinds of tokens that they make.
+    """Packed arc attributes that have an effect: `indptr: I64[tokens + 1]`, `ids: I32[occurrences]`, none unknown,
+    `values: F64[occurrences]`, empty when all are 1."""
 
-    `indptr: I64[tokens + 1]`, `ids: I32[occurrences]`, `values: F64[occurrences]` or empty.
-    """
+    indptr: I64
+    ids: I32
+    values: F64
 
-    def __init__(self, indptr: I64, ids: I32, values: F64 | None, offsets: I64):
-        """Drops unknown attributes (-1) and the first tokens of sentences: no transition leads into those."""
+    @classmethod
+    def effective(cls, indptr: I64, ids: I32, values: F64 | None, offsets: I64) -> ArcOccurrences:
+        """Leaves out unknown attributes (-1) and the first tokens of sentences: no transition leads into those."""
         token = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         kept = (ids >= 0) & ~first_tokens(offsets)[token]
         counts = np.bincount(token[kept], minlength=len(indptr) - 1)
-        self.indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self.ids = ids[kept]
-        self.values = np.zeros(0) if values is None else values[kept]
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return cls(start, ids[kept], np.zeros(0) if values is None else values[kept])
+
+    def on(self, patches: Patches) -> Patches:
+        """The patches at these tokens."""
+        return patches._replace(indptr=self.indptr, ids=self.ids, values=self.values)
 
     def kinds(self, most: int) -> tuple[I32, I64]:
         """The kind of each token, I32[tokens]: 0 where no arc attribute is, 1 to at most `most` for what many tokens
@@ -65,46 +73,58 @@ class ArcOccurrences:
 
 
 class ArcScoring:
-    """The arc attributes of some tokens, numbered as in the layout."""
+    """The arc attributes of a layout."""
 
-    def __init__(self, layout: WeightLayout, at: ArcOccurrences, keep_ready: bool = True):
+    def __init__(self, layout: WeightLayout):
         self.layout = layout
-        self.at = at
-        self.width = -(-layout.labels // 4) * 4
-        most = _READY // self.width**2 if keep_ready else 0
-        self.kind, sample = at.kinds(most)
-        parts = [at.ids[at.indptr[t] : at.indptr[t + 1]] for t in sample.tolist()]
-        self._kind_ids = np.concatenate([np.zeros(0, np.int32), *parts])
-        self._kind_indptr = np.cumsum([0, 0, *map(len, parts)], dtype=np.int64)  # nothing for kind 0
         self._source, self._target = (part.astype(np.uint16) for part in np.divmod(layout.arc_pair, layout.labels))
 
     def patches(self, weights: F64) -> Patches:
-        """weights: F64[arc weights], the last part of theta."""
-        start = self.layout.arc_start
+        """Weights F64[arc weights], the last part of theta -> patches, as yet on no token."""
+        start, none = self.layout.arc_start, np.zeros(0)
         with np.errstate(over="ignore"):
-            powers = np.exp(weights)
+            powers, reach = np.exp(weights), _reach(weights, start)
         return Patches(
-            self.at.indptr, self.at.ids, self.at.values, start, self._source, self._target, weights, powers,
-            _reach(weights, start),
-        )  # fmt: skip
+            np.zeros(1, np.int64),
+            np.zeros(0, np.int32),
+            none,
+            start,
+            self._source,
+            self._target,
+            weights,
+            powers,
+            reach,
+        )
+
+
+class ArcChains:
+    """Makes chains for runs of some tokens that have arc attributes."""
+
+    def __init__(self, labels: int, at: ArcOccurrences):
+        self.at = at
+        self.width = -(-labels // 4) * 4
+        self.kind, sample = at.kinds(_READY // self.width**2)
+        parts = [at.ids[at.indptr[t] : at.indptr[t + 1]] for t in sample.tolist()]
+        self._kind_ids = np.concatenate([np.zeros(0, np.int32), *parts])
+        self._kind_indptr = np.cumsum([0, 0, *map(len, parts)], dtype=np.int64)  # nothing for kind 0
 
     def patching(
-        self, weights: F64, transitions: F64, gradient: F64 | None
+        self, patches: Patches, transitions: F64, gradient: F64 | None
     ) -> Callable[[WorkChain, int, int], PatchedChain]:
-        """`patch(chain, a, b)` gives the chain of tokens a..b, which has these transitions, its arc attributes with
-        these weights; what it finds out about them is added to the gradient: F64[arc weights], if one is given."""
-        patches = self.patches(weights)
+        """`patch(chain, a, b)` gives the chain of tokens a..b, which has these transitions, its patches; what it finds
+        out about their weights is added to the gradient: F64[arc weights], if one is given."""
         factors = np.empty((len(self._kind_indptr) - 1, self.width, self.width))
-        of_kinds = patches._replace(indptr=self._kind_indptr, ids=self._kind_ids, values=np.zeros(0))
+        of_kinds = ArcOccurrences(self._kind_indptr, self._kind_ids, np.zeros(0)).on(patches)
         kinds = Kinds(self.kind, of_kinds, factors, np.empty_like(factors))
         fill_factors(transitions, kinds)
+        everywhere = self.at.on(patches)
 
         def patch(chain: WorkChain, a: int, b: int) -> PatchedChain:
-            here = patches._replace(indptr=self.at.indptr[a : b + 1])
-            return PatchedChain(
-                chain.scores, transitions, chain.offsets, chain.rescore,
-                here, kinds._replace(kind=self.kind[a:b]), gradient,
-            )  # fmt: skip
+            here, kinds_here = (
+                everywhere._replace(indptr=self.at.indptr[a : b + 1]),
+                kinds._replace(kind=self.kind[a:b]),
+            )
+            return PatchedChain(chain.scores, transitions, chain.offsets, chain.rescore, here, kinds_here, gradient)
 
         return patch
 

@@ -16,11 +16,15 @@ def plain_scores(layout: WeightLayout, weights: F64, indptr: I64, ids: I32, valu
     return sums.reshape(-1, layout.labels)
 
 
-def plain_transitions(layout: WeightLayout, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
-    """Scores of every (label before, label) into a token, from transitions and packed arc attributes:
-    F64[tokens, labels, labels]. Ask for few tokens at a time."""
+def plain_transitions(
+    layout: WeightLayout, weights: F64, indptr: I64, ids: I32, values: F64 | None, first: int, last: int
+) -> F64:
+    """Scores of every (label before, label) into tokens first..last, from transitions and packed arc attributes:
+    F64[last - first, labels, labels]."""
     labels, at = layout.labels, layout.arcs_at
-    sums = _sums(layout.arc_start, layout.arc_pair, labels * labels, weights[at:], indptr, ids, values)
+    p, q = indptr[first], indptr[last]
+    here = (indptr[first : last + 1] - p, ids[p:q], None if values is None else values[p:q])
+    sums = _sums(layout.arc_start, layout.arc_pair, labels * labels, weights[at:], *here)
     base = layout.transition_matrix(weights[layout.pairs : at])
     return np.asarray(sums.reshape(-1, labels, labels) + base)
 
