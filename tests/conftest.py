@@ -17,7 +17,13 @@ settings.register_profile("trellis", deadline=None, max_examples=60)
 settings.load_profile("trellis")
 
 # every module that chooses between compiled loops and plain NumPy
-_CHOOSERS = ["trellis.corpus.intern", "trellis.features.templates", "trellis.lattice.chain", "trellis.models.linear"]
+_CHOOSERS = [
+    "trellis.corpus.intern",
+    "trellis.features.templates",
+    "trellis.lattice.chain",
+    "trellis.models.arcs",
+    "trellis.models.linear",
+]
 
 _NOUNS = ["dog", "cat", "house", "idea", "Ann", "river", "câlin"]
 _VERBS = ["sees", "has", "likes", "finds"]

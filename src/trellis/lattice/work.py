@@ -42,3 +42,10 @@ class WorkChain:
             scores = self.rescore()
             log_marginals(scores, self.transitions[None], 0, self.offsets, redo, True, self.scores, arcs[None], log_z)
         return Marginals(log_z, self.scores, arcs)
+
+    def subtract_path(self, answer: Marginals, path: I32) -> None:
+        """Takes a path away from expected nodes and transitions, in place: the gradient of the log loss is left."""
+        from trellis.lattice.kernels.paths import subtract_path
+
+        assert answer.arcs is not None
+        subtract_path(answer.nodes, answer.arcs[None], 0, self.offsets, path)

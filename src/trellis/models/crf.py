@@ -32,7 +32,7 @@ from trellis.models.base import Estimator
 from trellis.models.feature_files import Callables
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
 from trellis.models.serial import description_of, model_from
-from trellis.scoring import observed_layout
+from trellis.scoring import observed_layout, with_observed_arcs
 from trellis.store import from_bytes, read_model, to_bytes, write_model
 from trellis.training import Outcome, Progress, train
 
@@ -109,9 +109,13 @@ class CRF(Estimator):
             packed.indptr, packed.ids, gold, offsets, features.attributes, len(labels),
             self.all_pairs, self.all_transitions,
         )  # fmt: skip
+        if packed.arcs is not None:
+            layout = with_observed_arcs(
+                layout, packed.arcs.indptr, packed.arcs.ids, gold, offsets, features.arc_attributes, self.all_pairs
+            )
         if len(labels) == 1:
             warnings.warn(f"'{labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
-        examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets)
+        examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs)
         shards = cut_into_shards(layout, examples, loss)
         del packed, examples
         theta = np.zeros(layout.size)

@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
+from trellis.errors import DataError
 from trellis.features import Batch, FeatureKind, Given, Packed, Reading, offsets_of
 from trellis.jit import announce, worthwhile
 from trellis.labels import runs
 from trellis.lattice import Chain, quick_best
+from trellis.models.arcs import ArcAttributes
 from trellis.scoring import WeightLayout, plain_scores
 
 if TYPE_CHECKING:
@@ -45,8 +47,9 @@ class LinearChain:
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
         """P(label) of every token, F64[tokens, labels]."""
-        parts = self._batches(data, threads, lambda packed, offsets: self._chain(packed, offsets).marginals().nodes)
-        return np.concatenate([np.zeros((0, len(self.labels))), *parts])
+        return np.concatenate(
+            [np.zeros((0, len(self.labels))), *self._batches(data, threads, self.marginals_of_packed)]
+        )
 
     def pack(self, data: Batch, first: int = 0) -> Packed:
         """Data in the numbers of the model's attributes; errors in lists count sentences from `first`."""
@@ -54,9 +57,17 @@ class LinearChain:
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
+        if self._needs(packed.arcs):
+            return self._arcs.best(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         if not worthwhile(int(offsets[-1])):
             return self._chain(packed, offsets).best()[0]
         return quick_best(self._padded_scores(packed), self._transitions, offsets)
+
+    def marginals_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> F64:
+        """`marginals` for features that are already packed."""
+        if self._needs(packed.arcs):
+            return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
+        return self._chain(packed, offsets).marginals().nodes
 
     def with_weights(self, weights: F64) -> LinearChain:
         """The same model with other weights; what was prepared for scoring is shared."""
@@ -69,12 +80,26 @@ class LinearChain:
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
         return Chain(scores, self._transitions, offsets)
 
+    def _needs(self, arcs: Packed | None) -> TypeGuard[Packed]:
+        if arcs is None and self.layout.arc_attributes:
+            raise DataError("this model has weights for attributes on transitions; it was given none of these")
+        return self.layout.arc_attributes > 0
+
+    def _scores_for_arcs(self, packed: Packed, offsets: NDArray[np.int64]) -> F64:
+        if self._arcs.compiled(offsets):
+            return self._padded_scores(packed)
+        return plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+
     def _padded_scores(self, packed: Packed) -> F64:
         return self._scoring.scores_of_packed(self._rows, self.weights, packed.indptr, packed.ids, packed.values)
 
     @cached_property
     def _transitions(self) -> F64:
-        return self.layout.transition_matrix(self.weights[self.layout.pairs :])
+        return self.layout.transition_matrix(self.weights[self.layout.pairs : self.layout.arcs_at])
+
+    @cached_property
+    def _arcs(self) -> ArcAttributes:
+        return ArcAttributes(self.layout, self.weights)
 
     @cached_property
     def _scoring(self) -> HybridScoring:
