@@ -14,12 +14,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import DataError
 from trellis.labels import runs
-from trellis.lattice import WorkChain
+from trellis.lattice import Allowed, RestrictedWorkChain, TrainingChain, WorkChain
 from trellis.losses import Loss
 from trellis.scoring.hybrid import HybridScoring
 from trellis.scoring.kernels import add_at, number_by_appearance, take
 from trellis.scoring.layout import I32, I64, WeightLayout
+from trellis.scoring.restricted import RestrictedScoring, attributes_at
 
 F64 = NDArray[np.float64]
 
@@ -30,13 +32,28 @@ _MOST = 16  # shards: enough threads for one machine; a fixed number, so that re
 
 @dataclass(frozen=True)
 class Examples:
-    """Training data: packed attributes, gold labels I32[tokens], offsets I64[sentences + 1]."""
+    """Training data: packed attributes, gold labels I32[tokens], offsets I64[sentences + 1], and which labels each
+    token may have, if not all."""
 
     indptr: I64
     ids: I32
     values: F64 | None
     gold: I32
     offsets: I64
+    allowed: Allowed | None = None
+
+    def __post_init__(self) -> None:
+        if self.allowed is None:
+            return
+        if len(self.allowed) != len(self.gold):
+            raise DataError(f"allowed labels are given for {len(self.allowed)} of {len(self.gold)} tokens")
+        t = self.allowed.first_outside(self.gold)
+        if t is not None:
+            s = int(np.searchsorted(self.offsets, t, side="right")) - 1
+            raise DataError(
+                f"sentence {s + 1}, token {t - int(self.offsets[s]) + 1}: its own label, number {self.gold[t]}, "
+                "is not among the labels allowed there; allow it, or leave the word out of the tag dictionary"
+            )
 
     def part(self, first: int, last: int) -> Examples:
         """Sentences first..last."""
@@ -48,6 +65,7 @@ class Examples:
             None if self.values is None else self.values[p:q],
             self.gold[a:b],
             self.offsets[first : last + 1] - a,
+            None if self.allowed is None else self.allowed.part(a, b),
         )
 
 
@@ -57,13 +75,22 @@ class Shard:
     def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
         self.loss = loss
         self.gold, self.offsets = examples.gold, examples.offsets
-        ids, attributes = number_by_appearance(examples.ids, layout.attributes)
+        allowed, indptr, ids, values = examples.allowed, examples.indptr, examples.ids, examples.values
+        if allowed is not None:
+            indptr, ids, values = attributes_at(allowed.open, indptr, ids, values)
+        ids, attributes = number_by_appearance(ids, layout.attributes)
         local, self.index = layout.restricted(attributes)
-        self.scoring = HybridScoring(local)
-        self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
+        self.scoring = HybridScoring(local) if allowed is None else RestrictedScoring(local, allowed)
+        self.occurrences = self.scoring.bind(indptr, ids, values)
         self.blocks = runs(self.offsets, _BLOCK)
-        longest = max((int(self.offsets[b] - self.offsets[a]) for a, b in self.blocks), default=0)
-        self._scores = np.empty((longest, self.scoring.width))
+        spans = [(int(self.offsets[a]), int(self.offsets[b])) for a, b in self.blocks]
+        longest = max((b - a for a, b in spans), default=0)
+        if allowed is None:
+            self._parts = None
+            self._scores = np.empty((longest, self.scoring.width))
+        else:
+            self._parts = [allowed.part(a, b) for a, b in spans]
+            self._scores = np.empty(max((int(part.places[-1]) for part in self._parts), default=0))
         self._weights, self._gradient = np.empty(len(self.index)), np.empty(len(self.index))
         self._rows = np.zeros((self.scoring.rows, self.scoring.width))
         self._row_gradient = np.zeros_like(self._rows)
@@ -79,12 +106,9 @@ class Shard:
         gradient.fill(0.0)
         self._row_gradient.fill(0.0)
         value, arcs = 0.0, np.zeros_like(transitions)
-        for first, last in self.blocks:
+        for block, (first, last) in enumerate(self.blocks):
             a, b = int(self.offsets[first]), int(self.offsets[last])
-            scores = self._scores[: b - a]
-            scoring.scores(rows, weights, self.occurrences, a, b, scores)
-            again = partial(self._scores_again, rows, weights, a, b)
-            chain = WorkChain(scores, transitions, self.offsets[first : last + 1] - a, again)
+            chain = self._chain(block, rows, weights, transitions)
             values, d_scores, d_arcs = self.loss(chain, self.gold[a:b])
             value += float(values.sum())
             arcs += d_arcs
@@ -96,6 +120,18 @@ class Shard:
     def add_to(self, total: F64, gradient: F64) -> None:
         """Adds a gradient in this shard's weights to one in all weights."""
         add_at(gradient, self.index, total)
+
+    def _chain(self, block: int, rows: F64, weights: F64, transitions: F64) -> TrainingChain:
+        """A block's chain, with its scores in the memory for scores."""
+        first, last = self.blocks[block]
+        a, b = int(self.offsets[first]), int(self.offsets[last])
+        offsets = self.offsets[first : last + 1] - a
+        allowed = None if self._parts is None else self._parts[block]
+        scores = self._scores[: b - a if allowed is None else int(allowed.places[-1])]
+        self.scoring.scores(rows, weights, self.occurrences, a, b, scores)
+        if allowed is not None:
+            return RestrictedWorkChain(scores, allowed, transitions, offsets)
+        return WorkChain(scores, transitions, offsets, partial(self._scores_again, rows, weights, a, b))
 
     def _scores_again(self, rows: F64, weights: F64, a: int, b: int) -> F64:
         scores = np.empty((b - a, self.scoring.width))
