@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,7 +64,7 @@ class TagDictionary:
         everything = np.arange(self.size, dtype=np.int32)
         sets = {everything.tobytes(): 0}
         cuts = self.start.tolist()
-        keys = (self.labels[a:b].tobytes() for a, b in zip(cuts, cuts[1:], strict=False))
+        keys = (self.labels[a:b].tobytes() for a, b in itertools.pairwise(cuts))
         which = np.fromiter((sets.setdefault(key, len(sets)) for key in keys), np.int32, len(self.strings))
         lists = [np.frombuffer(key, np.int32) for key in sets]
         start = np.cumsum([0, *map(len, lists)]).astype(np.int64)

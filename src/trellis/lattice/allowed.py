@@ -80,7 +80,8 @@ class Allowed:
 
     def first_outside(self, path: I32) -> int | None:
         """The first token of I32[tokens] whose label is not allowed there."""
-        outside = np.flatnonzero(~self._table[self.which, path])
+        inside = self._table[self.which, np.minimum(path, self.size - 1)] & (path < self.size)
+        outside = np.flatnonzero(~inside)
         return int(outside[0]) if len(outside) else None
 
     @cached_property

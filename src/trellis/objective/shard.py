@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError
 from trellis.labels import runs
-from trellis.lattice import Allowed, RestrictedWorkChain, TrainingChain, WorkChain
+from trellis.lattice import Allowed, WorkChain
 from trellis.losses import Loss
 from trellis.scoring.hybrid import HybridScoring
 from trellis.scoring.kernels import add_at, number_by_appearance, take
 from trellis.scoring.layout import I32, I64, WeightLayout
-from trellis.scoring.restricted import RestrictedScoring, attributes_at
 
 F64 = NDArray[np.float64]
 
@@ -75,22 +74,13 @@ class Shard:
     def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
         self.loss = loss
         self.gold, self.offsets = examples.gold, examples.offsets
-        allowed, indptr, ids, values = examples.allowed, examples.indptr, examples.ids, examples.values
-        if allowed is not None:
-            indptr, ids, values = attributes_at(allowed.open, indptr, ids, values)
-        ids, attributes = number_by_appearance(ids, layout.attributes)
+        ids, attributes = number_by_appearance(examples.ids, layout.attributes)
         local, self.index = layout.restricted(attributes)
-        self.scoring = HybridScoring(local) if allowed is None else RestrictedScoring(local, allowed)
-        self.occurrences = self.scoring.bind(indptr, ids, values)
+        self.scoring = HybridScoring(local)
+        self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
         self.blocks = runs(self.offsets, _BLOCK)
-        spans = [(int(self.offsets[a]), int(self.offsets[b])) for a, b in self.blocks]
-        longest = max((b - a for a, b in spans), default=0)
-        if allowed is None:
-            self._parts = None
-            self._scores = np.empty((longest, self.scoring.width))
-        else:
-            self._parts = [allowed.part(a, b) for a, b in spans]
-            self._scores = np.empty(max((int(part.places[-1]) for part in self._parts), default=0))
+        longest = max((int(self.offsets[b] - self.offsets[a]) for a, b in self.blocks), default=0)
+        self._scores = np.empty((longest, self.scoring.width))
         self._weights, self._gradient = np.empty(len(self.index)), np.empty(len(self.index))
         self._rows = np.zeros((self.scoring.rows, self.scoring.width))
         self._row_gradient = np.zeros_like(self._rows)
@@ -106,9 +96,12 @@ class Shard:
         gradient.fill(0.0)
         self._row_gradient.fill(0.0)
         value, arcs = 0.0, np.zeros_like(transitions)
-        for block, (first, last) in enumerate(self.blocks):
+        for first, last in self.blocks:
             a, b = int(self.offsets[first]), int(self.offsets[last])
-            chain = self._chain(block, rows, weights, transitions)
+            scores = self._scores[: b - a]
+            scoring.scores(rows, weights, self.occurrences, a, b, scores)
+            again = partial(self._scores_again, rows, weights, a, b)
+            chain = WorkChain(scores, transitions, self.offsets[first : last + 1] - a, again)
             values, d_scores, d_arcs = self.loss(chain, self.gold[a:b])
             value += float(values.sum())
             arcs += d_arcs
@@ -121,18 +114,6 @@ class Shard:
         """Adds a gradient in this shard's weights to one in all weights."""
         add_at(gradient, self.index, total)
 
-    def _chain(self, block: int, rows: F64, weights: F64, transitions: F64) -> TrainingChain:
-        """A block's chain, with its scores in the memory for scores."""
-        first, last = self.blocks[block]
-        a, b = int(self.offsets[first]), int(self.offsets[last])
-        offsets = self.offsets[first : last + 1] - a
-        allowed = None if self._parts is None else self._parts[block]
-        scores = self._scores[: b - a if allowed is None else int(allowed.places[-1])]
-        self.scoring.scores(rows, weights, self.occurrences, a, b, scores)
-        if allowed is not None:
-            return RestrictedWorkChain(scores, allowed, transitions, offsets)
-        return WorkChain(scores, transitions, offsets, partial(self._scores_again, rows, weights, a, b))
-
     def _scores_again(self, rows: F64, weights: F64, a: int, b: int) -> F64:
         scores = np.empty((b - a, self.scoring.width))
         self.scoring.scores(rows, weights, self.occurrences, a, b, scores)
@@ -141,9 +122,12 @@ class Shard:
 
 def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss) -> list[Shard]:
     """Shards of about equal size; how many depends on the data alone."""
+    from trellis.objective.restricted import RestrictedShard
+
+    kind = Shard if examples.allowed is None else RestrictedShard
     tokens = int(examples.offsets[-1])
     count = max(1, min(_MOST, tokens // _SHARD))
     goals = np.linspace(0, tokens, count + 1)[1:-1]
     inner = np.searchsorted(examples.offsets, goals).tolist()
     cuts = [0, *inner, len(examples.offsets) - 1]
-    return [Shard(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]
+    return [kind(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]

@@ -12,171 +12,142 @@ Array = Any
 
 
 @kernel
-def keep_allowed(sparse: Array, label: Array, which: Array, start: Array, labels: Array) -> Array:
-    """Which single weights are for an allowed label, BOOL[pairs], and the label's number in its token's set, U16."""
-    keep, number = np.zeros(len(label), np.bool_), np.zeros(len(label), np.uint16)
-    number_of = np.full(start[1], -1, np.int64)
+def list_entries(
+    indptr: Array,
+    ids: Array,
+    values: Array,
+    pair_start: Array,
+    pair_label: Array,
+    places: Array,
+    which: Array,
+    start: Array,
+    labels: Array,
+) -> Array:
+    """The weights that each place's score adds up: where they begin, I64[places + 1], their numbers I32[entries], and
+    values F64[entries] (none when all are 1). Tokens with one label have none."""
+    valued = len(values) > 0
+    first = np.zeros(places[-1] + 1, np.int64)
+    number = np.full(start[1], -1, np.int64)  # of a label in the token's set
     for t in range(len(which)):
         u, v = start[which[t]], start[which[t] + 1]
+        if v - u == 1:
+            continue
         for k in range(u, v):
-            number_of[labels[k]] = k - u
-        for k in range(sparse[t], sparse[t + 1]):
-            if number_of[label[k]] >= 0:
-                keep[k] = True
-                number[k] = number_of[label[k]]
+            number[labels[k]] = k - u
+        for k in range(indptr[t], indptr[t + 1]):
+            for pair in range(pair_start[ids[k]], pair_start[ids[k] + 1]):
+                i = number[pair_label[pair]]
+                if i >= 0:
+                    first[places[t] + i + 1] += 1
         for k in range(u, v):
-            number_of[labels[k]] = -1
-    return keep, number
+            number[labels[k]] = -1
+    for k in range(places[-1]):
+        first[k + 1] += first[k]
+    entry, entry_value = np.empty(first[-1], np.int32), np.empty(first[-1] if valued else 0)
+    at = first[:-1].copy()
+    for t in range(len(which)):
+        u, v = start[which[t]], start[which[t] + 1]
+        if v - u == 1:
+            continue
+        for k in range(u, v):
+            number[labels[k]] = k - u
+        for k in range(indptr[t], indptr[t + 1]):
+            for pair in range(pair_start[ids[k]], pair_start[ids[k] + 1]):
+                i = number[pair_label[pair]]
+                if i >= 0:
+                    place = places[t] + i
+                    entry[at[place]] = pair
+                    if valued:
+                        entry_value[at[place]] = values[k]
+                    at[place] += 1
+        for k in range(u, v):
+            number[labels[k]] = -1
+    return first, entry, entry_value
 
 
 @kernel
-def add_restricted_scores(
-    first: int,
-    last: int,
+def entry_scores(begin: int, end: int, weights: Array, first: Array, entry: Array, value: Array, out: Array) -> None:
+    """out[place - begin] = sum of the weights of the place's entries, for places begin..end."""
+    _add_up(begin, end, weights, first, entry, value, out)
+
+
+@ordered_part  # two sums, by hand: vector gathers take longer for so few
+def _add_up(begin: int, end: int, weights: Array, first: Array, entry: Array, value: Array, out: Array) -> None:
+    valued = len(value) > 0
+    for place in range(begin, end):
+        even, odd = 0.0, 0.0
+        k, stop = first[place], first[place + 1]
+        if valued:
+            for n in range(k, stop):
+                even += value[n] * weights[entry[n]]
+        else:
+            while k + 2 <= stop:
+                even += weights[entry[k]]
+                odd += weights[entry[k + 1]]
+                k += 2
+            if k < stop:
+                even += weights[entry[k]]
+        out[place - begin] = even + odd
+
+
+@kernel
+def entry_gradient(
+    begin: int, end: int, delta: Array, first: Array, entry: Array, value: Array, gradient: Array
+) -> None:
+    """The transpose of entry_scores: delta[place - begin] goes to the weights of the place's entries."""
+    valued = len(value) > 0
+    for place in range(begin, end):
+        d = delta[place - begin]
+        if valued:
+            for k in range(first[place], first[place + 1]):
+                gradient[entry[k]] += value[k] * d
+        else:
+            for k in range(first[place], first[place + 1]):
+                gradient[entry[k]] += d
+
+
+@kernel
+def score_packed_places(
+    indptr: Array,
+    ids: Array,
+    values: Array,
+    code: Array,
+    pair_label: Array,
     rows: Array,
     weights: Array,
-    dense: Array,
-    row: Array,
-    row_value: Array,
-    sparse: Array,
-    pair: Array,
-    number: Array,
-    pair_value: Array,
     places: Array,
     which: Array,
     start: Array,
     labels: Array,
     out: Array,
 ) -> None:
-    """out[place of (t, j)] = sum of the weights of token t's attributes with the allowed label j; places are counted
-    from token `first`. Rows are read in full where all labels are allowed, else at the allowed labels."""
-    valued = len(row_value) > 0 or len(pair_value) > 0
+    """As `kernels.score_packed`, for the allowed labels only: out: F64[places]. 0 for tokens with one label."""
+    valued = len(values) > 0
     size = start[1]
-    for t in range(first, last):
-        p, q, u = places[t] - places[first], places[t + 1] - places[first], start[which[t]]
-        a, b = dense[t], dense[t + 1]
-        s = out[p:q]
-        s[:] = 0.0
-        if valued:
-            for k in range(a, b):
-                w, v = rows[row[k]], row_value[k]
-                for i in range(q - p):
-                    s[i] += v * w[labels[u + i]]
-        elif q - p == size:
-            while a + 4 <= b:
-                w0, w1, w2, w3 = rows[row[a]], rows[row[a + 1]], rows[row[a + 2]], rows[row[a + 3]]
+    number = np.full(size, -1, np.int64)  # of a label in the token's set
+    for t in range(len(which)):
+        p, n, u = places[t], places[t + 1] - places[t], start[which[t]]
+        for i in range(n):
+            out[p + i] = 0.0
+            number[labels[u + i]] = i
+        for k in range(indptr[t], indptr[t + 1] if n > 1 else indptr[t]):
+            if ids[k] < 0:
+                continue
+            v = values[k] if valued else 1.0
+            found = code[ids[k]]
+            if found < 0:
+                single = -1 - found
+                for pair in range(single // 4096, single // 4096 + single % 4096):
+                    i = number[pair_label[pair]]
+                    if i >= 0:
+                        out[p + i] += v * weights[pair]
+            elif n == size:
+                row = rows[found]
                 for j in range(size):
-                    s[j] += (w0[j] + w1[j]) + (w2[j] + w3[j])
-                a += 4
-            for k in range(a, b):
-                w0 = rows[row[k]]
-                for j in range(size):
-                    s[j] += w0[j]
-        elif q - p > 1:
-            _gather(rows, row, a, b, labels, u, q - p, out, p)
-        if valued:
-            for k in range(sparse[t], sparse[t + 1]):
-                s[number[k]] += pair_value[k] * weights[pair[k]]
-        else:
-            for k in range(sparse[t], sparse[t + 1]):
-                s[number[k]] += weights[pair[k]]
-
-
-@ordered_part
-def _gather(rows: Array, row: Array, a: int, b: int, labels: Array, u: int, n: int, out: Array, p: int) -> None:
-    """out[p + i] = sum of rows[row[k], label i] over a <= k < b, for n labels from u on; four in one sweep."""
-    i = 0
-    while i + 4 <= n:
-        j0, j1, j2, j3 = labels[u + i], labels[u + i + 1], labels[u + i + 2], labels[u + i + 3]
-        s0 = s1 = s2 = s3 = 0.0
-        for k in range(a, b):
-            w = rows[row[k]]
-            s0 += w[j0]
-            s1 += w[j1]
-            s2 += w[j2]
-            s3 += w[j3]
-        out[p + i], out[p + i + 1], out[p + i + 2], out[p + i + 3] = s0, s1, s2, s3
-        i += 4
-    if i + 2 <= n:
-        j0, j1 = labels[u + i], labels[u + i + 1]
-        s0 = s1 = 0.0
-        for k in range(a, b):
-            w = rows[row[k]]
-            s0 += w[j0]
-            s1 += w[j1]
-        out[p + i], out[p + i + 1] = s0, s1
-        i += 2
-    if i < n:
-        j0, s0 = labels[u + i], 0.0
-        for k in range(a, b):
-            s0 += rows[row[k], j0]
-        out[p + i] = s0
-
-
-@ordered_part
-def _scatter(d: Array, p: int, labels: Array, u: int, n: int, row: Array, a: int, b: int, rows: Array) -> None:
-    """The transpose of _gather: rows[row[k], label i] += d[p + i]."""
-    i = 0
-    while i + 4 <= n:
-        j0, j1, j2, j3 = labels[u + i], labels[u + i + 1], labels[u + i + 2], labels[u + i + 3]
-        d0, d1, d2, d3 = d[p + i], d[p + i + 1], d[p + i + 2], d[p + i + 3]
-        for k in range(a, b):
-            g = rows[row[k]]
-            g[j0] += d0
-            g[j1] += d1
-            g[j2] += d2
-            g[j3] += d3
-        i += 4
-    if i + 2 <= n:
-        j0, j1 = labels[u + i], labels[u + i + 1]
-        d0, d1 = d[p + i], d[p + i + 1]
-        for k in range(a, b):
-            g = rows[row[k]]
-            g[j0] += d0
-            g[j1] += d1
-        i += 2
-    if i < n:
-        j0, d0 = labels[u + i], d[p + i]
-        for k in range(a, b):
-            rows[row[k], j0] += d0
-
-
-@kernel
-def add_restricted_gradient(
-    first: int,
-    last: int,
-    delta: Array,
-    dense: Array,
-    row: Array,
-    row_value: Array,
-    sparse: Array,
-    pair: Array,
-    number: Array,
-    pair_value: Array,
-    places: Array,
-    which: Array,
-    start: Array,
-    labels: Array,
-    row_gradient: Array,
-    gradient: Array,
-) -> None:
-    """The transpose of add_restricted_scores: delta: F64[places] goes to every weight that was added to that score."""
-    valued = len(row_value) > 0 or len(pair_value) > 0
-    size = start[1]
-    for t in range(first, last):
-        p, q, u = places[t] - places[first], places[t + 1] - places[first], start[which[t]]
-        d = delta[p:q]
-        if valued:
-            for k in range(dense[t], dense[t + 1]):
-                g, v = row_gradient[row[k]], row_value[k]
-                for i in range(q - p):
-                    g[labels[u + i]] += v * d[i]
-        elif q - p == size:
-            for k in range(dense[t], dense[t + 1]):
-                g = row_gradient[row[k]]
-                for j in range(size):
-                    g[j] += d[j]
-        else:
-            _scatter(delta, p, labels, u, q - p, row, dense[t], dense[t + 1], row_gradient)
-        for k in range(sparse[t], sparse[t + 1]):
-            gradient[pair[k]] += d[number[k]] * (pair_value[k] if valued else 1.0)
+                    out[p + j] += v * row[j]
+            else:
+                row = rows[found]
+                for i in range(n):
+                    out[p + i] += v * row[labels[u + i]]
+        for i in range(n):
+            number[labels[u + i]] = -1
