@@ -30,11 +30,14 @@ class TagDictionary:
     labels: I32
 
     def __post_init__(self) -> None:
-        if len(self.start) != len(self.strings) + 1:
-            raise DataError(f"{len(self.strings)} words and {len(self.start)} bounds of label lists do not match")
+        if len(self.start) != len(self.strings) + 1 or self.start[0] != 0 or self.start[-1] != len(self.labels):
+            raise DataError("the words of a tag dictionary and the bounds of their label lists do not match")
+        without = np.flatnonzero(np.diff(self.start) < 1)
+        if len(without):
+            raise DataError(f"the word '{self.strings[without[0]]}' has no label in the tag dictionary")
         if len(self.index) != len(self.strings):
             raise DataError("a word is in the tag dictionary twice")
-        _ = self._table.which  # checks the lists
+        _ = self._table  # checks the lists
 
     @classmethod
     def learn(cls, words: Column, gold: I32, size: int, minimum: int) -> TagDictionary:
