@@ -8,6 +8,7 @@ from trellis.features.kind import Batch, FeatureKind
 from trellis.features.packed import Packed
 from trellis.features.presets import PRESETS
 from trellis.features.reading import Reading
+from trellis.features.tag_dictionary import TagDictionary
 from trellis.features.templates import TemplateFeatures
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "GivenFeatures",
     "Packed",
     "Reading",
+    "TagDictionary",
     "TemplateFeatures",
     "callables_of",
     "offsets_of",

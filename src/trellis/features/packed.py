@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.jit import worthwhile
+from trellis.lattice import Allowed
 
 
 @dataclass(frozen=True)
@@ -16,13 +17,15 @@ class Packed:
     """Token t has attributes `ids[indptr[t]:indptr[t + 1]]` (`I64[tokens + 1]`, `I32[occurrences]`).
 
     An id of -1 is an attribute the model has never seen. `values` is None when every value is 1. `arcs`: attributes
-    of the transition into each token, where there are such; they have numbers of their own.
+    of the transition into each token, where there are such; they have numbers of their own. `allowed`: the labels that
+    each token may have, if not all.
     """
 
     indptr: NDArray[np.int64]
     ids: NDArray[np.int32]
     values: NDArray[np.float64] | None = None
     arcs: Packed | None = None
+    allowed: Allowed | None = None
 
     def tokens_with(self, attributes: int) -> NDArray[np.int64]:
         """In how many tokens each of so many attributes occurs, I64[attributes]; twice in one token counts once."""

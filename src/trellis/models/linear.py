@@ -16,7 +16,7 @@ from trellis.errors import DataError
 from trellis.features import Batch, FeatureKind, Given, Packed, Reading, offsets_of
 from trellis.jit import announce, worthwhile
 from trellis.labels import runs
-from trellis.lattice import Chain, quick_best
+from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
 from trellis.models.arcs import ArcAttributes
 from trellis.scoring import WeightLayout, plain_scores
 
@@ -59,6 +59,9 @@ class LinearChain:
         """`best` for features that are already packed."""
         if self._needs(packed.arcs):
             return self._arcs.best(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
+        if packed.allowed is not None and worthwhile(int(offsets[-1])):
+            scores = self._allowed_scores(packed, packed.allowed)
+            return RestrictedWorkChain(scores, packed.allowed, self._transitions, offsets).best()[0]
         if not worthwhile(int(offsets[-1])):
             return self._chain(packed, offsets).best()[0]
         return quick_best(self._padded_scores(packed), self._transitions, offsets)
@@ -78,6 +81,7 @@ class LinearChain:
             scores = np.ascontiguousarray(self._padded_scores(packed)[:, : len(self.labels)])
         else:
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+        _forbid(scores, packed.allowed)
         return Chain(scores, self._transitions, offsets)
 
     def _needs(self, arcs: Packed | None) -> TypeGuard[Packed]:
@@ -87,11 +91,21 @@ class LinearChain:
 
     def _scores_for_arcs(self, packed: Packed, offsets: NDArray[np.int64]) -> F64:
         if self._arcs.compiled(offsets):
-            return self._padded_scores(packed)
-        return plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+            scores = self._padded_scores(packed)
+        else:
+            scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+        _forbid(scores, packed.allowed)
+        return scores
 
     def _padded_scores(self, packed: Packed) -> F64:
         return self._scoring.scores_of_packed(self._rows, self.weights, packed.indptr, packed.ids, packed.values)
+
+    def _allowed_scores(self, packed: Packed, allowed: Allowed) -> F64:
+        from trellis.scoring.restricted import allowed_scores_of_packed
+
+        return allowed_scores_of_packed(
+            self._scoring, self._rows, self.weights, packed.indptr, packed.ids, packed.values, allowed
+        )
 
     @cached_property
     def _transitions(self) -> F64:
@@ -126,6 +140,12 @@ class LinearChain:
             return [one(*batch) for batch in batches]
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(one, *zip(*batches, strict=True)))
+
+
+def _forbid(scores: F64, allowed: Allowed | None) -> None:
+    """-inf for labels that a token may not have; scores: F64[tokens, labels or more]."""
+    if allowed is not None:
+        scores[:, : allowed.size][~allowed.mask()] = -np.inf
 
 
 def _cut(data: Batch) -> Iterator[tuple[int, Batch]]:

@@ -15,9 +15,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import DataError
 from trellis.features.packed import Packed
 from trellis.labels import runs
-from trellis.lattice import WorkChain
+from trellis.lattice import Allowed, WorkChain
 from trellis.losses import Loss
 from trellis.scoring.arcs import ArcChains, ArcOccurrences, ArcScoring
 from trellis.scoring.hybrid import HybridScoring
@@ -35,7 +36,8 @@ _MOST = 16  # shards: enough threads for one machine; a fixed number, so that re
 @dataclass(frozen=True)
 class Examples:
     """Training data: packed attributes, gold labels I32[tokens], offsets I64[sentences + 1]; attributes that bear on
-    the transition into a token, if there are any, packed with their own numbers."""
+    the transition into a token, if there are any, packed with their own numbers; and which labels each token may have,
+    if not all."""
 
     indptr: I64
     ids: I32
@@ -43,14 +45,29 @@ class Examples:
     gold: I32
     offsets: I64
     arcs: Packed | None = None
+    allowed: Allowed | None = None
+
+    def __post_init__(self) -> None:
+        if self.allowed is None:
+            return
+        if len(self.allowed) != len(self.gold):
+            raise DataError(f"allowed labels are given for {len(self.allowed)} of {len(self.gold)} tokens")
+        t = self.allowed.first_outside(self.gold)
+        if t is not None:
+            s = int(np.searchsorted(self.offsets, t, side="right")) - 1
+            raise DataError(
+                f"sentence {s + 1}, token {t - int(self.offsets[s]) + 1}: its own label, number {self.gold[t]}, "
+                "is not among the labels allowed there; allow it, or leave the word out of the tag dictionary"
+            )
 
     def part(self, first: int, last: int) -> Examples:
         """Sentences first..last."""
         a, b = int(self.offsets[first]), int(self.offsets[last])
         here = _tokens(Packed(self.indptr, self.ids, self.values), a, b)
         arcs = None if self.arcs is None else _tokens(self.arcs, a, b)
+        allowed = None if self.allowed is None else self.allowed.part(a, b)
         offsets = self.offsets[first : last + 1] - a
-        return Examples(here.indptr, here.ids, here.values, self.gold[a:b], offsets, arcs)
+        return Examples(here.indptr, here.ids, here.values, self.gold[a:b], offsets, arcs, allowed)
 
 
 class Shard:
@@ -66,6 +83,7 @@ class Shard:
         self.arcs = None if arcs is None else ArcChains(local.labels, arcs)
         self.scoring = HybridScoring(local)
         self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
+        self.forbidden = None if examples.allowed is None else ~examples.allowed.mask()
         self.blocks = runs(self.offsets, _BLOCK)
         longest = max((int(self.offsets[b] - self.offsets[a]) for a, b in self.blocks), default=0)
         self._scores = np.empty((longest, self.scoring.width))
@@ -88,7 +106,7 @@ class Shard:
         for first, last in self.blocks:
             a, b = int(self.offsets[first]), int(self.offsets[last])
             scores = self._scores[: b - a]
-            scoring.scores(rows, weights, self.occurrences, a, b, scores)
+            self._score(rows, weights, a, b, scores)
             again = partial(self._scores_again, rows, weights, a, b)
             chain = WorkChain(scores, transitions, self.offsets[first : last + 1] - a, again)
             chain = chain if patched is None else patched(chain, a, b)
@@ -113,18 +131,27 @@ class Shard:
 
     def _scores_again(self, rows: F64, weights: F64, a: int, b: int) -> F64:
         scores = np.empty((b - a, self.scoring.width))
-        self.scoring.scores(rows, weights, self.occurrences, a, b, scores)
+        self._score(rows, weights, a, b, scores)
         return scores
+
+    def _score(self, rows: F64, weights: F64, a: int, b: int, scores: F64) -> None:
+        self.scoring.scores(rows, weights, self.occurrences, a, b, scores)
+        if self.forbidden is not None:
+            scores[:, : self.forbidden.shape[1]][self.forbidden[a:b]] = -np.inf
 
 
 def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss) -> list[Shard]:
     """Shards of about equal size; how many depends on the data alone."""
+    from trellis.objective.restricted import RestrictedShard
+
+    # lists of labels and patches of transitions do not go together: then forbidden labels have scores of -inf
+    kind = Shard if examples.allowed is None or examples.arcs is not None else RestrictedShard
     tokens = int(examples.offsets[-1])
     count = max(1, min(_MOST, tokens // _SHARD))
     goals = np.linspace(0, tokens, count + 1)[1:-1]
     inner = np.searchsorted(examples.offsets, goals).tolist()
     cuts = [0, *inner, len(examples.offsets) - 1]
-    return [Shard(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]
+    return [kind(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]
 
 
 def _tokens(packed: Packed, a: int, b: int) -> Packed:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.labels import first_tokens
+from trellis.lattice import Allowed
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -87,15 +88,23 @@ def observed_layout(
     labels: int,
     all_pairs: bool = False,
     all_transitions: bool = False,
+    allowed: Allowed | None = None,
 ) -> WeightLayout:
     """Weights for what the training data shows: pairs of an attribute and a label at one token, and labels of
-    neighbouring tokens; or for all pairs, or all transitions."""
+    neighbouring tokens; or for all pairs, or all transitions.
+
+    With `allowed`, pairs are counted only at tokens that have a choice: the others teach nothing about attributes.
+    """
     if all_pairs:
         start = np.arange(0, (attributes + 1) * labels, labels, dtype=np.int64)
         label = np.tile(np.arange(labels, dtype=np.int32), attributes)
     else:
         from trellis.scoring.kernels import list_pairs, mark_pairs
 
+        if allowed is not None:
+            from trellis.scoring.restricted import attributes_at
+
+            indptr, ids = attributes_at(allowed.open, indptr, ids)
         seen = mark_pairs(indptr, ids, gold, attributes, labels)
         start, label = list_pairs(seen, labels)
     follows = np.ones((labels, labels), bool) if all_transitions else _neighbours(gold, offsets, labels)
