@@ -20,6 +20,7 @@ from trellis.errors import DataError
 from trellis.features.functions import FUNCTIONS, Resource, Row, Sentences
 from trellis.features.template import Part, Template, View
 from trellis.labels import runs
+from trellis.lattice import Allowed
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -70,7 +71,7 @@ Table = Single | Several
 @dataclass(frozen=True)
 class Reading:
     """`types[source]: I32[tokens]`, the type of every token; `known[source]`, how many types there are (those from
-    `known` on are the outside positions); one table for each view."""
+    `known` on are the outside positions); one table for each view; the labels each token may have, if not all."""
 
     offsets: I64
     types: Mapping[str, I32]
@@ -80,6 +81,7 @@ class Reading:
     # attribute numbers by type, for templates of one part: what the last look-up would give, prepared once
     shortcuts: dict[int, I32] = field(default_factory=dict)
     arc_shortcuts: dict[int, I32] = field(default_factory=dict)
+    allowed: Allowed | None = None
 
     @property
     def tokens(self) -> int:
@@ -89,7 +91,9 @@ class Reading:
         """Sentences first..last; tables are shared."""
         cuts = self.offsets[first : last + 1]
         a, b = int(cuts[0]), int(cuts[-1])
-        return replace(self, offsets=cuts - a, types={name: ids[a:b] for name, ids in self.types.items()})
+        types = {name: ids[a:b] for name, ids in self.types.items()}
+        allowed = None if self.allowed is None else self.allowed.part(a, b)
+        return replace(self, offsets=cuts - a, types=types, allowed=allowed)
 
     def batches(self, tokens: int) -> Iterator[Reading]:
         """Consecutive slices of about `tokens` tokens, whole sentences each."""
@@ -157,13 +161,6 @@ def types_of(
     corpus: Corpus, views: Sequence[View], reach: int, resources: Resources
 ) -> tuple[dict[str, I32], dict[str, int], dict[View, Evaluated]]:
     """Every token's type by source, the number of types, and every view in words."""
-    for name in columns_of(views):
-        if name not in corpus.columns:
-            raise DataError(
-                f"column '{name}' is missing, which the model's features read; "
-                f"the input has: {', '.join(corpus.columns)}",
-                corpus.path,
-            )
     types: dict[str, I32] = {}
     known: dict[str, int] = {}
     evaluated = {}

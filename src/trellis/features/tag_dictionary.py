@@ -21,9 +21,10 @@ I64 = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TagDictionary:
-    """Word `strings[w]` may have the labels `labels[start[w]:start[w + 1]]` (I64[words + 1], I32[...]), ascending,
+    """A string `strings[w]` of the column may have the labels `labels[start[w]:start[w + 1]]` (I64[words + 1], I32[...]), ascending,
     of `size` labels in all. Words that are not in it may have any."""
 
+    column: str
     size: int
     strings: Sequence[str]
     start: I64
@@ -40,14 +41,14 @@ class TagDictionary:
         _ = self._table  # checks the lists
 
     @classmethod
-    def learn(cls, words: Column, gold: I32, size: int, minimum: int) -> TagDictionary:
-        """From words, their labels I32[tokens] and the number of labels; words seen `minimum` times are in."""
+    def learn(cls, column: str, words: Column, gold: I32, size: int, minimum: int) -> TagDictionary:
+        """From the words of a column, their labels I32[tokens] and the number of labels; words seen `minimum` times are in."""
         seen = np.unique(words.ids.astype(np.int64) * size + gold)
         often = np.bincount(words.ids, minlength=len(words.strings)) >= max(1, minimum)
         seen = seen[often[seen // size]]
         known = np.flatnonzero(often)
         start = np.searchsorted(seen, np.append(known, len(often)) * size)
-        return cls(size, [words.strings[w] for w in known.tolist()], start, (seen % size).astype(np.int32))
+        return cls(column, size, [words.strings[w] for w in known.tolist()], start, (seen % size).astype(np.int32))
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -6,6 +6,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self
@@ -21,6 +22,7 @@ from trellis.features import (
     Features,
     GivenFeatures,
     Packed,
+    TagDictionary,
     TemplateFeatures,
     callables_of,
     offsets_of,
@@ -46,6 +48,9 @@ class CRF(Estimator):
     target: the column to predict (for a corpus; lists bring their labels as `y`).
     features: a preset (`chunking`), a template file, or template lines.
     l2: 1/sigma^2 of a Gaussian prior; the penalty is l2/2 * |theta|^2.
+    min_count: attributes that occur less often in training are left out.
+    hash_size: number attributes by a hash into so many places rather than keep them all (see docs/features.md).
+    tag_dictionary: words seen at least so often may only have the labels they were seen with, in training and after.
     all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
     threads: how many to use; None for all. Results do not depend on it.
 
@@ -63,6 +68,9 @@ class CRF(Estimator):
         max_iter: int = 1000,
         tol: float = 1e-5,
         patience: int = 10,
+        min_count: int = 1,
+        hash_size: int | None = None,
+        tag_dictionary: int | None = None,
         all_pairs: bool = False,
         all_transitions: bool = False,
         threads: int | None = None,
@@ -75,6 +83,9 @@ class CRF(Estimator):
         self.max_iter = max_iter
         self.tol = tol
         self.patience = patience
+        self.min_count = min_count
+        self.hash_size = hash_size
+        self.tag_dictionary = tag_dictionary
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
         self.threads = threads
@@ -107,7 +118,7 @@ class CRF(Estimator):
             )
         layout = observed_layout(
             packed.indptr, packed.ids, gold, offsets, features.attributes, len(labels),
-            self.all_pairs, self.all_transitions,
+            self.all_pairs, self.all_transitions, packed.allowed,
         )  # fmt: skip
         if packed.arcs is not None:
             layout = with_observed_arcs(
@@ -115,7 +126,7 @@ class CRF(Estimator):
             )
         if len(labels) == 1:
             warnings.warn(f"'{labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
-        examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs)
+        examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed)
         shards = cut_into_shards(layout, examples, loss)
         del packed, examples
         theta = np.zeros(layout.size)
@@ -229,11 +240,20 @@ class CRF(Estimator):
             corpus = X.compact()
             target = str(self.target or "")
             templates = templates_for(self.features, list(corpus.columns), target, corpus.file_columns)
-            features, packed = TemplateFeatures.learn(
-                corpus, templates, target, callables_of(self.features), threads=self._threads
+            learnt, packed = TemplateFeatures.learn(
+                corpus, templates, target, callables_of(self.features), self.min_count, self.hash_size, self._threads
             )
+            features = learnt
+            if self.tag_dictionary is not None:
+                column = "word" if "word" in corpus.columns and target != "word" else _first_but(target, corpus)
+                known = TagDictionary.learn(column, corpus[column], gold.ids, len(gold.strings), self.tag_dictionary)
+                features = replace(learnt, dictionary=known)
+                packed = replace(packed, allowed=known.allowed(corpus[column]))
         else:
-            features, packed = GivenFeatures.learn(X)
+            if self.tag_dictionary is not None or self.hash_size is not None:
+                name = "tag_dictionary" if self.tag_dictionary is not None else "hash_size"
+                raise SettingError(f"{name} is for corpora with columns; sentences were given as lists")
+            features, packed = GivenFeatures.learn(X, self.min_count)
         return features, packed, list(gold.strings), gold.ids, _offsets(X)
 
     def _gold_of(self, X: Sentences, y: Labels | None) -> Column:
@@ -313,6 +333,9 @@ _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "max_iter": (_count, "a whole number >= 1"),
     "tol": (lambda v: _number(v) and 0 < v < 1, "a number between 0 and 1"),
     "patience": (_count, "a whole number >= 1"),
+    "min_count": (_count, "a whole number >= 1"),
+    "hash_size": (lambda v: v is None or (_count(v) and v <= 1 << 30), "a whole number from 1 to 2^30, or None"),
+    "tag_dictionary": (lambda v: v is None or _count(v), "a whole number >= 1, or None"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
     "threads": (lambda v: v is None or _count(v), "a whole number >= 1, or None for all"),
@@ -324,6 +347,10 @@ def _plain(value: Any) -> Any:
     if isinstance(value, os.PathLike | Features):
         return str(value)
     return value.item() if isinstance(value, np.generic) else value
+
+
+def _first_but(target: str, corpus: Corpus) -> str:
+    return next(name for name in corpus.columns if name != target)
 
 
 def _label(label: object, sentence: int, token: int) -> str:
