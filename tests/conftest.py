@@ -19,7 +19,8 @@ settings.load_profile("trellis")
 # every module that chooses between compiled loops and plain NumPy
 _CHOOSERS = [
     "trellis.corpus.intern",
-    "trellis.features.templates",
+    "trellis.features.numbering",
+    "trellis.features.packed",
     "trellis.lattice.chain",
     "trellis.models.arcs",
     "trellis.models.linear",

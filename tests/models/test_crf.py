@@ -273,7 +273,7 @@ class TestKeeping:
     def test_a_model_with_keys_too_large_for_a_number_too(self, corpus, heldout, tmp_path):
         wide = "U0:" + "/".join(f"%x[{k % 5 - 2},word]" for k in range(30)) + "\nU1:%x[0,pos]"
         model = CRF(target="chunk", features=wide).fit(corpus)
-        assert model.model_.features.maker.ranks
+        assert any(group.keys.ranks for group in model.model_.features.labels.groups)
         model.save(tmp_path / "m")
         loaded = trellis.load(tmp_path / "m")
         assert loaded.predict(heldout) == model.predict(heldout)

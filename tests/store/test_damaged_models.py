@@ -14,6 +14,7 @@ import trellis
 from trellis.corpus import Corpus, parse_conll
 from trellis.errors import DamagedModelError, NewerModelError
 from trellis.store import from_bytes, put_strings, to_bytes
+from trellis.store.file import FORMAT
 
 REFUSED = (DamagedModelError, NewerModelError)
 
@@ -82,7 +83,7 @@ class TestAccidents:
 
 
 class TestVersions:
-    @pytest.mark.parametrize("version", [2, 99, 10**30])
+    @pytest.mark.parametrize("version", [FORMAT + 1, 99, 10**30])
     def test_a_newer_one_is_refused_as_such(self, raw, loading, version):
         description, entries, data = take_apart(raw)
         with pytest.raises(NewerModelError, match=f"version {version} is newer.*update trellis"):
@@ -296,8 +297,8 @@ def no_labels(_, tensors):
 def counts_that_wrap_around(description, tensors):
     """2^62 four times is 0 modulo 2^64."""
     description["features"]["templates"] = [f"U{k}:%x[0,word]" for k in range(4)]
-    tensors["key_counts"] = np.full(4, 2**62)
-    tensors["keys"] = tensors["keys"][:0]
+    tensors["label_key_counts"] = np.full(4, 2**62)
+    tensors["label_keys"] = tensors["label_keys"][:0]
     for name in ("pair_counts", "pair_labels"):
         tensors[name] = tensors[name][:0]
     tensors["weights"] = tensors["weights"][-len(tensors["transition_sources"]) :]
@@ -329,17 +330,19 @@ BAD_TENSORS = {
     "transitions not ascending": transitions_backwards,
     "transition twice": transition_twice,
     "one transition source too few": replacing("transition_sources", lambda v: v[:-1]),
-    "keys not ascending": replacing("keys", lambda v: v[::-1].copy()),
-    "key twice": lambda _, t: setting("keys", *t["keys"][:1], at=1)(_, t),
-    "key negative": setting("keys", -1),
-    "key out of range": setting("keys", 2**62, at=-1),
-    "keys that wrap around": lambda _, t: setting("keys", *wrapped(t["keys"]), at=t["key_counts"][0])(_, t),
-    "one key too few": replacing("keys", lambda v: v[:-1]),
-    "keys of int32": replacing("keys", lambda v: v.astype(np.int32)),
-    "key counts that do not add up": setting("key_counts", 0),
-    "key counts negative": lambda _, t: setting("key_counts", -1, t["key_counts"].sum() + 1)(_, t),
+    "keys not ascending": replacing("label_keys", lambda v: v[::-1].copy()),
+    "key twice": lambda _, t: setting("label_keys", *t["label_keys"][:1], at=1)(_, t),
+    "key negative": setting("label_keys", -1),
+    "key out of range": setting("label_keys", 2**62, at=-1),
+    "keys that wrap around": lambda _, t: (
+        setting("label_keys", *wrapped(t["label_keys"]), at=t["label_key_counts"][0])(_, t)
+    ),
+    "one key too few": replacing("label_keys", lambda v: v[:-1]),
+    "keys of int32": replacing("label_keys", lambda v: v.astype(np.int32)),
+    "key counts that do not add up": setting("label_key_counts", 0),
+    "key counts negative": lambda _, t: setting("label_key_counts", -1, t["label_key_counts"].sum() + 1)(_, t),
     "key counts that wrap around": counts_that_wrap_around,
-    "one key count too few": replacing("key_counts", lambda v: v.sum(keepdims=True)),
+    "one key count too few": replacing("label_key_counts", lambda v: v.sum(keepdims=True)),
     "no labels": no_labels,
     "label twice": strings("labels", "X", "Y", "X"),
     "label too few": strings("labels", "X", "Y"),
@@ -353,9 +356,9 @@ BAD_TENSORS = {
         t.update({"labels.offsets": wrapped(t["labels.offsets"])}),
     ),
     "no label offsets": replacing("labels.offsets", lambda v: v[:0]),
-    "vocabulary with a string twice": strings("vocabulary.word", "a", "b", "c", "a"),
-    "vocabulary too small for the keys": strings("vocabulary.word", "a"),
-    "vocabulary missing": lambda _, tensors: tensors.pop("vocabulary.word.bytes"),
+    "vocabulary with a string twice": strings("vocabulary.0", "a", "b", "c", "a"),
+    "vocabulary too small for the keys": strings("vocabulary.0", "a"),
+    "vocabulary missing": lambda _, tensors: tensors.pop("vocabulary.0.bytes"),
     "conjunction without ranks": conjunction_without_ranks,
 }  # fmt: skip
 
@@ -381,12 +384,19 @@ def the_ranks(tensors):
     return name
 
 
-def ranks_more(k, j):
+def ranks_more(kind, g, j):
     def change(description, tensors):
-        tensors[f"ranks.{k}.{j}"] = np.arange(9)
-        description["features"]["ranks"].append([k, j])
+        tensors[f"ranks.{kind}.{g}.{j}"] = np.arange(9)
+        description["features"]["ranks"].append([kind, g, j])
 
     return change
+
+
+def renamed_ranks(description, tensors, g):
+    """The right ranks under another number of the template."""
+    ((kind, _, j),) = description["features"]["ranks"]
+    tensors[f"ranks.{kind}.{g}.{j}"] = tensors.pop(the_ranks(tensors))
+    description["features"]["ranks"] = [[kind, g, j]]
 
 
 BAD_RANKS = {
@@ -396,8 +406,12 @@ BAD_RANKS = {
     "negative": lambda _, t: setting(the_ranks(t), -1)(_, t),
     "larger than any number there": lambda _, t: setting(the_ranks(t), 2**62, at=-1)(_, t),
     "missing": lambda d, t: (t.pop(the_ranks(t)), d["features"]["ranks"].clear()),
-    "for a part that needs none": ranks_more(0, 1),
-    "for a template that is not there": ranks_more(7, 0),
+    "for a part that needs none": ranks_more("label", 0, 1),
+    "for a template that is not there": ranks_more("label", 7, 0),
+    "for transitions that are not there": ranks_more("transition", 0, 0),
+    "of an unknown kind": ranks_more("other", 0, 0),
+    "for a template counted from the end": lambda d, t: renamed_ranks(d, t, -1),
+    "for a template that is no number": lambda d, t: renamed_ranks(d, t, "0"),
 }  # fmt: skip
 
 
@@ -462,8 +476,22 @@ BAD_DESCRIPTIONS = {
     "template for a column that is not there": put("features", "templates", 0, value="U0:%x[0,pos]"),
     "columns of the features missing": without("features", "columns"),
     "columns of the features empty": put("features", "columns", value=[]),
-    "ranks that are not there": put("features", "ranks", value=[[0, 0]]),
-    "ranks not pairs": put("features", "ranks", value=[1]),
+    "columns of the features in another order or number": put("features", "columns", value=["word", "word"]),
+    "columns of the features as text": put("features", "columns", value="word"),
+    "ranks missing": without("features", "ranks"),
+    "ranks that are not there": put("features", "ranks", value=[["label", 0, 0]]),
+    "ranks not triples": put("features", "ranks", value=[1]),
+    "ranks as in the first format": put("features", "ranks", value=[[0, 0]]),
+    "resources missing": without("features", "resources"),
+    "resources of a function that has none": put("features", "resources", value=[[0, [], []]]),
+    "resources of a view that is not there": put("features", "resources", value=[[7, [], []]]),
+    "resources not triples": put("features", "resources", value=[0]),
+    "size of hashing missing": without("features", "hash_size"),
+    "size of hashing is 0": put("features", "hash_size", value=0),
+    "size of hashing is text": put("features", "hash_size", value="8"),
+    "size of hashing beside vocabularies": put("features", "hash_size", value=8),
+    "features with more": put("features", "more", value=1),
+    "the first format": put("format", value=1),
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from safetensors.numpy import load_file
 import trellis
 from trellis.errors import FileAccessError
 from trellis.store import from_bytes, get_strings, put_strings, read_model, to_bytes, write_model
+from trellis.store.file import FORMAT
 
 tensors = st.dictionaries(
     st.text(min_size=1, max_size=5).filter(lambda name: name != "__metadata__" and name.isprintable()),
@@ -37,7 +38,7 @@ json_values = st.recursive(
 @given(tensors=tensors, description=st.dictionaries(st.text().filter(lambda key: key != "format"), json_values))
 def test_what_is_written_is_read(tensors, description):
     found, again = from_bytes(to_bytes(description, tensors))
-    assert found == {"format": 1, **description}
+    assert found == {"format": FORMAT, **description}
     assert again.keys() == tensors.keys()
     for name, values in tensors.items():
         assert again[name].dtype == values.dtype

@@ -12,7 +12,6 @@ import click
 from trellis.cli import options
 from trellis.cli.console import print_json, say, say_if_first_run, training_progress
 
-
 FEATURES = "A preset, a template file (CRF++, Wapiti) or an expression such as 'word[-1:1] + suffix(word, 3)[0]'."
 
 

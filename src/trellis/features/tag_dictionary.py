@@ -21,8 +21,8 @@ I64 = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class TagDictionary:
-    """A string `strings[w]` of the column may have the labels `labels[start[w]:start[w + 1]]` (I64[words + 1], I32[...]), ascending,
-    of `size` labels in all. Words that are not in it may have any."""
+    """The word `strings[w]` of a column may have the labels `labels[start[w]:start[w + 1]]` (I64[words + 1], I32[...]),
+    ascending, of `size` labels in all. Words that are not in it may have any."""
 
     column: str
     size: int
@@ -42,7 +42,7 @@ class TagDictionary:
 
     @classmethod
     def learn(cls, column: str, words: Column, gold: I32, size: int, minimum: int) -> TagDictionary:
-        """From the words of a column, their labels I32[tokens] and the number of labels; words seen `minimum` times are in."""
+        """From words, their labels I32[tokens] and the number of labels; words seen `minimum` times are in."""
         seen = np.unique(words.ids.astype(np.int64) * size + gold)
         often = np.bincount(words.ids, minlength=len(words.strings)) >= max(1, minimum)
         seen = seen[often[seen // size]]

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.features import FeatureKind, GivenFeatures, TemplateFeatures
+from trellis.features import FeatureKind, GivenFeatures, TagDictionary, TemplateFeatures
 from trellis.features.functions import FUNCTIONS, Resource
 from trellis.features.hashing import HashNumbering
 from trellis.features.notation import Place, parse_line
 from trellis.features.numbering import Group, Numbering, grouped
+from trellis.features.reading import columns_of, views_of
 from trellis.features.template import CRFPP, WAPITI, Part, Template, View
 from trellis.features.templates import domains, on_labels, on_transitions, slots
 from trellis.store import Tensors, get_strings, put_strings
@@ -28,7 +29,6 @@ def put_features(tensors: Tensors, features: FeatureKind) -> dict[str, Any]:
     assert isinstance(features, TemplateFeatures)
     for d, strings in enumerate(features.vocabularies):
         put_strings(tensors, f"vocabulary.{d}", strings)
-    ranks = []
     for kind, numbering in (("label", features.labels), ("transition", features.transitions)):
         if isinstance(numbering, HashNumbering) or not numbering.templates:
             continue
@@ -37,19 +37,21 @@ def put_features(tensors: Tensors, features: FeatureKind) -> dict[str, Any]:
         for g, group in enumerate(numbering.groups):
             for j, seen in group.keys.ranks.items():
                 tensors[f"ranks.{kind}.{g}.{j}"] = seen
-                ranks.append([kind, g, j])
     return {
         "kind": "templates",
         "templates": [template.text for template in features.templates],
-        "columns": features.columns,
-        "ranks": ranks,
+        "columns": columns_of(features.views),
+        "ranks": _ranks_of(features.labels, features.transitions),
         "hash_size": features.labels.attributes if isinstance(features.labels, HashNumbering) else None,
         "resources": _put_resources(tensors, features),
+        "dictionary": _put_dictionary(tensors, features.dictionary),
     }
 
 
-def get_features(tensors: Tensors, description: dict[str, Any], version: int, functions: Callables) -> FeatureKind:
-    """Features from what a file says; ValueError, KeyError, ... for what does not fit."""
+def get_features(
+    tensors: Tensors, description: dict[str, Any], version: int, labels: int, functions: Callables
+) -> FeatureKind:
+    """Features from what a file says, for so many labels; ValueError, KeyError, ... for what does not fit."""
     kind = description["kind"]
     if kind == "given":
         if set(description) != {"kind"}:
@@ -59,32 +61,45 @@ def get_features(tensors: Tensors, description: dict[str, Any], version: int, fu
         raise ValueError("features of an unknown kind")
     if version == 1:
         description = _from_version_1(tensors, description)
-    if set(description) != {"kind", "templates", "columns", "ranks", "hash_size", "resources"}:
+    if set(description) != {"kind", "templates", "columns", "ranks", "hash_size", "resources", "dictionary"}:
         raise ValueError("entries of the features")
     columns = [str(name) for name in description["columns"]]
     templates = _templates(description["templates"], columns)
+    if columns_of(views_of(templates)) != description["columns"]:
+        raise ValueError("columns")
     resources = _get_resources(tensors, description["resources"], templates, functions)
+    dictionary = _get_dictionary(tensors, description["dictionary"], labels)
     size = description["hash_size"]
     if size is not None:
         if type(size) is not int or not 1 <= size < 1 << 31 or description["ranks"]:
             raise ValueError("size of the hashed features")
         kinds = on_labels(templates), on_transitions(templates)
-        hashed = [HashNumbering(some, size if some else 0) for some in kinds]
-        return TemplateFeatures(templates, resources, (), *hashed)
+        on_label, on_transition = (HashNumbering(some, size if some else 0) for some in kinds)
+        return TemplateFeatures(templates, resources, (), on_label, on_transition, dictionary)
     domain = domains(templates)
     vocabularies = tuple(get_strings(tensors, f"vocabulary.{d}") for d in range(max(domain.values(), default=-1) + 1))
-    ranks: dict[tuple[str, int, int], NDArray[np.int64]] = {
-        (str(kind), int(g), int(j)): tensor(tensors, f"ranks.{kind}.{g}.{j}", np.int64)
-        for kind, g, j in description["ranks"]
-    }
     numberings = []
     for name, some in (("label", on_labels(templates)), ("transition", on_transitions(templates))):
-        mine = {(g, j): seen for (kind, g, j), seen in ranks.items() if kind == name}
-        numberings.append(_numbering(tensors, name, some, domain, vocabularies, mine))
-    features = TemplateFeatures(templates, resources, vocabularies, *numberings)
-    if features.columns != columns:
-        raise ValueError("columns")
-    return features
+        ranks = {
+            (g, j): tensor(tensors, f"ranks.{name}.{g}.{j}", np.int64)
+            for kind, g, j in description["ranks"]
+            if kind == name
+        }
+        numberings.append(_numbering(tensors, name, some, domain, vocabularies, ranks))
+    if _ranks_of(*numberings) != description["ranks"]:
+        raise ValueError("ranks")
+    return TemplateFeatures(templates, resources, vocabularies, numberings[0], numberings[1], dictionary)
+
+
+def _ranks_of(labels: Numbering | HashNumbering, transitions: Numbering | HashNumbering) -> list[list[Any]]:
+    """Where keys have ranks: [kind, group, part]."""
+    return [
+        [kind, g, j]
+        for kind, numbering in (("label", labels), ("transition", transitions))
+        if isinstance(numbering, Numbering)
+        for g, group in enumerate(numbering.groups)
+        for j in group.keys.ranks
+    ]
 
 
 def _numbering(
@@ -155,16 +170,16 @@ def _put_resources(tensors: Tensors, features: TemplateFeatures) -> list[list[An
 def _get_resources(
     tensors: Tensors, entries: Any, templates: tuple[Template, ...], functions: Callables
 ) -> dict[View, Resource]:
-    from trellis.features.reading import views_of
-
     views = views_of(templates)
     out: dict[View, Resource] = {}
     for n, strings, arrays in entries:
         view = views[n]
         function = FUNCTIONS[view.function]
-        if type(n) is not int or view in out or function.restore is None:
+        if type(n) is not int or n < 0 or view in out or function.restore is None:
             raise ValueError("resources")
         if type(strings) is int:
+            if not 0 <= strings < n or arrays:
+                raise ValueError("resources")
             out[view] = out[views[strings]]
             if views[strings].function != view.function:
                 raise ValueError("resources")
@@ -180,6 +195,26 @@ def _get_resources(
     return out
 
 
+def _put_dictionary(tensors: Tensors, dictionary: TagDictionary | None) -> str | None:
+    if dictionary is None:
+        return None
+    put_strings(tensors, "dictionary", dictionary.strings)
+    tensors["dictionary_counts"] = np.diff(dictionary.start).astype(np.uint16)
+    tensors["dictionary_labels"] = dictionary.labels.astype(np.uint16)
+    return dictionary.column
+
+
+def _get_dictionary(tensors: Tensors, column: Any, labels: int) -> TagDictionary | None:
+    if column is None:
+        return None
+    if type(column) is not str:
+        raise ValueError("column of the tag dictionary")
+    counts = tensor(tensors, "dictionary_counts", np.uint16).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    allowed = tensor(tensors, "dictionary_labels", np.uint16).astype(np.int32)
+    return TagDictionary(column, labels, get_strings(tensors, "dictionary"), start, allowed)
+
+
 def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, Any]:
     """Models of the first format: templates of %x alone, a vocabulary for each column, positions outside the sentence
     numbered behind it. The same numbers come out when their names are put at the end of the vocabulary."""
@@ -188,10 +223,9 @@ def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, 
     columns = [str(name) for name in description["columns"]]
     templates = _templates(description["templates"], columns)
     reach = max((abs(part.row) for template in templates for part in template.parts), default=0)
-    for d, name in enumerate(columns):
-        put_strings(
-            tensors, f"vocabulary.{d}", [*get_strings(tensors, f"vocabulary.{name}"), *View("x", name).outside(reach)]
-        )
+    # all are taken out before any is put back: a column may be called 0
+    for d, strings in enumerate([get_strings(tensors, f"vocabulary.{name}") for name in columns]):
+        put_strings(tensors, f"vocabulary.{d}", [*strings, *View("x", columns[d]).outside(reach)])
     tensors["label_keys"], tensors["label_key_counts"] = tensors.pop("keys"), tensors.pop("key_counts")
     ranks = []
     for k, j in description["ranks"]:
@@ -199,7 +233,7 @@ def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, 
         ranks.append(["label", int(k), int(j)])
     if len(grouped(templates)) != len(templates):
         raise ValueError("templates of the first format that share their names cannot be read; train the model again")
-    return {**description, "ranks": ranks, "hash_size": None, "resources": []}
+    return {**description, "ranks": ranks, "hash_size": None, "resources": [], "dictionary": None}
 
 
 def tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:

@@ -52,7 +52,7 @@ def model_from(
         labels = get_strings(tensors, "labels")
         if not 1 <= len(labels) <= MOST_LABELS:
             raise ValueError("number of labels")
-        features = get_features(tensors, description["features"], description["format"], functions)
+        features = get_features(tensors, description["features"], description["format"], len(labels), functions)
         layout = _get_layout(tensors, len(labels), features.attributes)
         weights = tensor(tensors, "weights", np.float64)
         if len(weights) != layout.size or not np.isfinite(weights).all():
