@@ -28,6 +28,7 @@ lint: $(VENV)/installed-test
 bench: $(VENV)/installed-test
 	@$(BIN)/trellis bench train --against crfsuite
 	@$(BIN)/trellis bench tag --against crfsuite
+	@$(BIN)/trellis bench features
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

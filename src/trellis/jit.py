@@ -115,6 +115,6 @@ def _fingerprint() -> str:
     """A hash of every file that holds kernels."""
     package = Path(__file__).parent
     digest = hashlib.sha256()
-    for file in sorted([Path(__file__), *package.glob("**/kernels.py"), *package.glob("**/kernels/*.py")]):
+    for file in sorted([Path(__file__), *package.glob("**/*kernels.py"), *package.glob("**/kernels/*.py")]):
         digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]

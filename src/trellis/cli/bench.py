@@ -124,6 +124,38 @@ def tag(
         print_json(result.as_json())
 
 
+@bench.command("features")
+@click.argument("train", required=False)
+@_task_options
+@click.option("--repeat", default=5, show_default=True, help="Rounds; the systems take turns.")
+@options.as_json
+def features(train: str | None, repeat: int, json: bool, **task: Any) -> None:
+    """Time making features: file to attribute numbers, and the preset `ner` against strings made in Python.
+
+    Without TRAIN, CoNLL-2000 is used where it is on this machine.
+
+    \b
+    Example:
+      trellis bench features train.txt --columns word,pos,chunk --target chunk
+    """
+    from trellis.studies.bench_features import bench_features
+    from trellis.studies.table import feature_rows
+
+    given = _task(train, **task)
+    with _progress() as say:
+        result = bench_features(given, repeat, say)
+    _print(
+        f"features: {given.train}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
+        f"'{given.features}' makes {result.attributes:,} attributes, 'ner' {result.ner_attributes:,}",
+        result.machine,
+        feature_rows(result),
+        "First: from the file to features, CRFsuite's strings and append included. Then from a corpus in memory.",
+        peer="peer",
+    )
+    if json:
+        print_json(result.as_json())
+
+
 def _task(
     train: str | None, against: str, columns: str, target: str, features: str, c2: float | None, l2: float | None
 ) -> Task:
@@ -156,7 +188,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
     print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str) -> None:
+def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str, peer: str = "CRFsuite") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -173,4 +205,4 @@ def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str) 
     load = "" if machine["load"] is None else f"; load before the start {machine['load']:.1f}"
     console.print(f"on {machine['cores']} cores{load}")
     console.print(table)
-    console.print(f"ratio: CRFsuite / Trellis, above 1 Trellis is better. {note}")
+    console.print(f"ratio: {peer} / Trellis, above 1 Trellis is better. {note}")

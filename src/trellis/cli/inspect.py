@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from trellis.cli import options
 from trellis.cli.console import print_json
+
+if TYPE_CHECKING:
+    from trellis.models import CRF
+    from trellis.report import Inspection
 
 
 @click.command("inspect")
@@ -39,15 +45,11 @@ def inspect(model: str, file: str | None, top: int, json: bool) -> None:
         print_json(found.as_json())
 
 
-def _show(crf: object, found: object, with_data: bool) -> None:
+def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    from trellis.models import CRF
-    from trellis.report import Inspection
-
-    assert isinstance(crf, CRF) and isinstance(found, Inspection)
     console = Console(highlight=False, markup=False, soft_wrap=True)
     console.print(f"{crf!r}")
     ended = "converged" if crf.converged_ else "stopped early" if crf.stopped_early_ else "not converged"

@@ -12,16 +12,23 @@ import click
 from trellis.cli import options
 from trellis.cli.console import print_json, say, say_if_first_run, training_progress
 
+FEATURES = "A preset, a template file (CRF++, Wapiti) or an expression such as 'word[-1:1] + suffix(word, 3)[0]'."
+
 
 @click.command()
 @click.argument("files", metavar="TRAIN...", nargs=-1, required=True)
 @click.option("--model", "-m", required=True, metavar="OUT", help="Where to write the model.")
 @options.columns
 @click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
-@click.option("--features", default="chunking", show_default=True, help="A preset (chunking) or a template file.")
+@click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", default="log", show_default=True, help="The loss: log.")
 @click.option("--optimizer", default="auto", show_default=True, help="auto or lbfgs.")
 @click.option("--l2", type=float, default=1.0, show_default=True, help="Gaussian prior; the penalty is l2/2 |theta|^2.")
+@click.option("--min-count", default=1, show_default=True, help="Leave out attributes that occur less often.")
+@click.option("--hash-size", type=int, metavar="N", help="Number attributes by a hash into N places; keep no strings.")
+@click.option(
+    "--tag-dictionary", type=int, metavar="N", help="Words seen N times may only have labels they were seen with."
+)
 @click.option("--all-pairs", is_flag=True, help="Weights for every attribute with every label, seen or not.")
 @click.option("--all-transitions", is_flag=True, help="Weights for every pair of neighbouring labels, seen or not.")
 @click.option("--dev", metavar="FILE", help="Stop when the score on this file no longer rises.")

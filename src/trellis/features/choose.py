@@ -18,11 +18,11 @@ from trellis.features.template import Template
 
 _COMMAND = re.compile(r"%\w+\[")
 
-Given = str | PathLike[str] | Features
+Choice = str | PathLike[str] | Features
 
 
 def templates_for(
-    features: Given, columns: Sequence[str], target: str, positions: Sequence[str] | None = None
+    features: Choice, columns: Sequence[str], target: str, positions: Sequence[str] | None = None
 ) -> tuple[Template, ...]:
     """A preset by name, a file by path (template lines or an expression), or either as it is."""
     if isinstance(features, Features):
@@ -40,7 +40,7 @@ def templates_for(
     return _parse(text, columns, target, path, positions)
 
 
-def callables_of(features: Given) -> Mapping[str, Callable[..., Any]]:
+def callables_of(features: Choice) -> Mapping[str, Callable[..., Any]]:
     """The functions of their own that a user's features use."""
     return features.functions if isinstance(features, Features) else {}
 

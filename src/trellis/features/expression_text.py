@@ -9,9 +9,10 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from trellis.errors import SettingError, TemplateError
+from trellis.errors import SettingError, TemplateError, TrellisError
 from trellis.features.expression import Columnar, Features, bag, call, column, transitions
 from trellis.features.functions import FUNCTIONS
 
@@ -30,14 +31,18 @@ class _Reader:
         self.text, self.columns, self.target, self.path, self.preset = text, columns, target, path, preset
 
     def error(self, node: ast.expr, message: str) -> TemplateError:
-        if node.lineno == 1:  # all of it, with the brackets
-            return self.error_at(self.text[1:-1], message, 1, 1)
+        found = self.text[1:-1] if node.lineno == 1 else ast.get_source_segment(self.text, node) or ""
+        return self.error_at(found, message, *self.place(node))
+
+    def place(self, node: ast.expr) -> tuple[int, int]:
+        """Line and column, from 1 on, without the brackets around it all."""
+        if node.lineno == 1:
+            return 1, 1
         line = self.text.split("\n")[node.lineno - 1]
-        column = len(line.encode()[: node.col_offset].decode()) + 1  # Python counts bytes
-        return self.error_at(ast.get_source_segment(self.text, node) or "", message, node.lineno - 1, column)
+        return node.lineno - 1, len(line.encode()[: node.col_offset].decode()) + 1  # Python counts bytes
 
     def error_at(self, found: str, message: str, line: int, column: int) -> TemplateError:
-        return TemplateError(f"'{' '.join(found.split())}': {message}", self.path, line, column)
+        return TemplateError(f"'{' '.join(found.split())[:200]}': {message}", self.path, line, column)
 
     def value(self, node: ast.expr) -> _Value:
         try:
@@ -126,7 +131,9 @@ class _Reader:
             raise self.error(node, f"{name} takes a function of your own and is for Python; see docs/features.md")
         if any(isinstance(argument, Features) for argument in arguments):
             raise self.error(node, f"{name} is applied to a column and then given a place: {name}(word)[-1]")
-        return call(name, *(a for a in arguments if not isinstance(a, Features)))
+        made = call(name, *(a for a in arguments if not isinstance(a, Features)))
+        line, at = self.place(node)
+        return replace(made, views=tuple(replace(view, place=f"{self.path}:{line}:{at}") for view in made.views))
 
 
 def parse_features(
@@ -142,7 +149,9 @@ def parse_features(
         return reader.features(node)
     except RecursionError:
         raise TemplateError("too deeply nested; expected e.g. word[-2:2] + suffix(word, 1, 2, 3)[0]", path) from None
-    except (SyntaxError, UnicodeEncodeError, MemoryError) as error:
+    except TrellisError:
+        raise
+    except (SyntaxError, ValueError, MemoryError) as error:
         line, at = (getattr(error, "lineno", None) or 2) - 1, getattr(error, "offset", None) or 1
         if not 1 <= line <= len(lines):  # at the bracket that is not the user's
             line, at = max(1, len(lines)), len(lines[-1]) + 1 if lines else 1

@@ -1,26 +1,28 @@
-"""Features that a user has already made: for each token a list of attribute names, or a dict.
-
-In a dict, text `{"word": "dog"}` is the attribute `word:dog`, a number `{"length": 3.0}` the attribute `length` with
-that value, True is 1 and False is 0.
-"""
+"""Features that a user has already made: tokens as lists or dicts of attributes, or sentences as matrices."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from numbers import Real
+from numbers import Integral
 
 import numpy as np
 
-from trellis.errors import DataError
+from trellis.corpus import Corpus
+from trellis.errors import DataError, SettingError
+from trellis.features.arrays import LISTS, Given, kind_of, pack_matrices
+from trellis.features.items import KnownNames, NewNames, pack_items
+from trellis.features.kind import Batch
 from trellis.features.packed import Packed
-
-Token = Iterable[str] | Mapping[str, str | bool | float]
+from trellis.features.reading import Reading
 
 
 class GivenFeatures:
-    """Learnt attribute names, numbered in order of first appearance."""
+    """Learnt attribute names, numbered in order of first appearance.
+
+    The columns of matrices are named "0", "1", ... and all of them have a name, also those that are always zero: so a
+    column's number is its attribute's, and a model file needs nothing but the names.
+    """
 
     def __init__(self, strings: Sequence[str]):
         self.strings = list(strings)
@@ -30,63 +32,62 @@ class GivenFeatures:
         return len(self.strings)
 
     @cached_property
-    def index(self) -> dict[str, int]:
-        return {s: i for i, s in enumerate(self.strings)}
+    def index(self) -> KnownNames:
+        """name -> number."""
+        return KnownNames({name: number for number, name in enumerate(self.strings)})
+
+    @cached_property
+    def are_columns(self) -> bool:
+        """Whether matrices can be read: attribute j has the name of column j."""
+        return all(name == str(number) for number, name in enumerate(self.strings))
 
     @classmethod
-    def learn(cls, sentences: Sequence[Sequence[Token]]) -> tuple[GivenFeatures, Packed]:
-        """Numbers every attribute seen, and the sentences in these numbers."""
-        index: dict[str, int] = {}
-        packed = _pack(sentences, lambda name: index.setdefault(name, len(index)))
-        return cls(list(index)), packed
+    def learn(cls, sentences: Given, min_count: int = 1) -> tuple[GivenFeatures, Packed]:
+        """Numbers the attributes that occur in at least `min_count` tokens, and the sentences in these numbers.
 
-    def transform(self, sentences: Sequence[Sequence[Token]]) -> Packed:
-        """Sentences in the learnt numbers; what was never seen is -1."""
-        return _pack(sentences, lambda name: self.index.get(name, -1))
+        The rest has no number and is left out of the sentences; columns of matrices keep their numbers.
+        """
+        if not isinstance(min_count, Integral) or min_count < 1:
+            raise SettingError(f"min_count is {min_count!r}; expected a whole number >= 1")
+        if kind_of(sentences) == LISTS:
+            index = NewNames()
+            packed = pack_items(sentences, index)
+            names = list(index)
+        else:
+            packed, width = pack_matrices(sentences)
+            names = [str(column) for column in range(width)]
+        if min_count == 1:
+            return cls(names), packed
+        frequent = packed.tokens_with(len(names)) >= min_count
+        if kind_of(sentences) == LISTS:
+            number = np.where(frequent, np.cumsum(frequent) - 1, -1)
+            names = [name for name, kept in zip(names, frequent.tolist(), strict=True) if kept]
+        else:
+            number = np.where(frequent, np.arange(len(names)), -1)
+        return cls(names), packed.renumbered(number.astype(np.int32))
+
+    @property
+    def arc_attributes(self) -> int:
+        return 0
+
+    def translated(self, data: Batch) -> Given:
+        """The data as it is; a corpus is refused."""
+        if isinstance(data, Corpus | Reading):
+            raise DataError("this model was trained on lists of attributes; it was given a corpus")
+        return data
+
+    def transform(self, sentences: Given, first: int = 0) -> Packed:
+        """Sentences in the learnt numbers; what was never seen is -1. Errors count sentences from `first`."""
+        if kind_of(sentences) == LISTS:
+            return pack_items(sentences, self.index, first)
+        if not self.are_columns:
+            raise DataError("this model was trained on attributes with names (lists or dicts); it was given matrices")
+        return pack_matrices(sentences, self.attributes, first)[0]
 
     def names(self) -> list[str]:
         """The name of every attribute, by number."""
         return list(self.strings)
 
-
-def offsets_of(sentences: Sequence[Sequence[object]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Where each sentence begins: I64[sentences + 1]."""
-    lengths = [len(sentence) for sentence in sentences]
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-
-
-def _pack(sentences: Sequence[Sequence[Token]], number: Callable[[str], int]) -> Packed:
-    counts: list[int] = []
-    ids: list[int] = []
-    values: list[float] = []
-    for s, sentence in enumerate(sentences):
-        for t, token in enumerate(sentence):
-            before = len(ids)
-            try:
-                for name, value in _attributes(token):
-                    ids.append(number(name))
-                    values.append(value)
-            except (TypeError, ValueError, OverflowError) as error:
-                raise DataError(f"sentence {s + 1}, token {t + 1}: {error}") from None
-            counts.append(len(ids) - before)
-    indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    weights = np.array(values, np.float64)
-    return Packed(indptr, np.array(ids, np.int32), None if np.all(weights == 1.0) else weights)
-
-
-def _attributes(token: Token) -> Iterable[tuple[str, float]]:
-    if isinstance(token, str | bytes):
-        raise TypeError(f"a token's attributes must be a list or a dict, not the text {token!r}")
-    if not isinstance(token, Mapping):
-        for name in token:
-            if not isinstance(name, str):
-                raise TypeError(f"attribute {name!r} is not text; expected a list of strings or a dict")
-            yield name, 1.0
-        return
-    for name, value in token.items():
-        if isinstance(value, str):
-            yield f"{name}:{value}", 1.0
-        elif isinstance(value, Real | np.bool_) and math.isfinite(value):
-            yield str(name), float(value)
-        else:
-            raise TypeError(f"attribute '{name}' has the value {value!r}; expected text or a finite number")
+    def arc_names(self) -> list[str]:
+        """No attribute of transitions can be given."""
+        return []

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.features.keys import Found, join
-from trellis.features.packed import Packed, pack
+from trellis.features.packed import Packed, Some, pack
 from trellis.features.reading import Positions, Reading, Single
 from trellis.features.template import Template
 
@@ -25,8 +25,8 @@ I64 = NDArray[np.int64]
 class HashNumbers(dict[str, int]):
     """A number below 2^63 for every string, the same in every process."""
 
-    def get(self, string: str, default: int = -1) -> int:  # type: ignore[override]
-        return self[string]
+    def get(self, string: str | None, default: int = -1) -> int:  # type: ignore[override]
+        return default if string is None else self[string]
 
     def __missing__(self, string: str) -> int:
         number = hash_of(string)
@@ -69,16 +69,19 @@ class HashNumbering:
 
     def _pack(self, reading: Reading, shortcuts: dict[int, I32], drop: bool) -> Packed:
         positions = Positions(reading)
-        packing = []
+        every, some = [], []
         for k, template in enumerate(self.templates):
             if k in shortcuts:
-                packing.append((shortcuts[k].take(positions.of(template.parts[0])), Found(np.zeros(0, np.int64))))
+                every.append(shortcuts[k].take(positions.of(template.parts[0])))
                 continue
             found = Found(np.full(reading.tokens, _seed(template)))
             for j in range(len(template.parts)):
                 found = join(found, template, j, positions, _mix)
-            packing.append((self._place(found.key), found))
-        return pack(packing, reading.tokens, drop)
+            if found.token is None:
+                every.append(self._place(found.key))
+            else:
+                some.append(Some(self._place(found.key), found.token, found.weight))
+        return pack(np.stack(every) if every else np.zeros((0, reading.tokens), np.int32), some, drop)
 
     def _place(self, key: I64) -> I32:
         return np.where(key < 0, -1, key % self.attributes).astype(np.int32)

@@ -60,10 +60,10 @@ def number_keys(keys: Array) -> Array:
 
 
 @kernel
-def rank_ids(ids: Array, rank: Array) -> None:
-    """ids[t] = rank[ids[t]]; -1 stays, as the last entry of rank is -1."""
+def rank_ids(ids: Array, rank: Array, out: Array) -> None:
+    """out[t] = rank[ids[t]]; -1 stays -1."""
     for t in range(len(ids)):
-        ids[t] = rank[ids[t]] if ids[t] >= 0 else -1
+        out[t] = rank[ids[t]] if ids[t] >= 0 else -1
 
 
 @kernel
@@ -95,9 +95,6 @@ def find_keys(keys: Array, slots: Array, bits: int, wanted: Array, base: int, ou
             slot = (slot + 1) & ((1 << bits) - 1)
 
 
-_TOGETHER = 64  # tokens packed at a time, so that what is written stays in the cache
-
-
 @kernel
 def count_every(matrix: Array, drop: bool, counts: Array) -> None:
     """counts[t + 1] += occurrences at token t in matrix: I32[templates, tokens]."""
@@ -108,15 +105,14 @@ def count_every(matrix: Array, drop: bool, counts: Array) -> None:
 
 @kernel
 def place_every(matrix: Array, drop: bool, cursor: Array, out: Array) -> None:
-    """Writes each occurrence where its token's cursor stands."""
+    """Writes each occurrence where its token's cursor stands; `out` has room for one more."""
     templates, tokens = matrix.shape
-    for first in range(0, tokens, _TOGETHER):
-        last = min(first + _TOGETHER, tokens)
+    for t in range(tokens):
+        at = cursor[t]
         for k in range(templates):
-            for t in range(first, last):
-                if matrix[k, t] >= 0 or not drop:
-                    out[cursor[t]] = matrix[k, t]
-                    cursor[t] += 1
+            out[at] = matrix[k, t]  # the next one overwrites it if it is dropped
+            at += 1 if matrix[k, t] >= 0 or not drop else 0
+        cursor[t] = at
 
 
 @kernel

@@ -125,8 +125,11 @@ class _Cursor:
 
     def error(self, message: str, at: int | None = None) -> TemplateError:
         column = (self.at if at is None else at) + 1
-        path = "features" if self.place.path is None else self.place.path
-        return TemplateError(f"'{self.line.strip()}': {message}", path, self.number, column)
+        return TemplateError(f"'{self.line.strip()}': {message}", self.path, self.number, column)
+
+    @property
+    def path(self) -> str | Path:
+        return "features" if self.place.path is None else self.place.path
 
     def take(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
         match = pattern.match(self.line, self.at)
@@ -163,7 +166,8 @@ def _part(cursor: _Cursor, padding: str) -> Part:
     except ValueError as error:
         raise cursor.error(f"{command} {error}", arguments_at) from None
     cursor.at += 1
-    return Part(View(name, column, tuple(arguments), folded, padding), int(row), bool(at_sign))
+    where = f"{cursor.path}:{cursor.number}:{began + 1}"
+    return Part(View(name, column, tuple(arguments), folded, padding, where), int(row), bool(at_sign))
 
 
 def _column(cursor: _Cursor, column: str, at: int) -> str:

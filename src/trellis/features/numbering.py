@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.features.keys import Found, Keys
-from trellis.features.packed import Packed, pack
+from trellis.features.packed import Packed, Some, pack
 from trellis.features.reading import Positions, Reading, Single
 from trellis.features.template import Template
 from trellis.jit import worthwhile
@@ -70,29 +70,28 @@ class Numbering:
         """Numbers all attributes that occur at least `min_count` times, and the corpus in these numbers. `slots`:
         fresh keys for each group."""
         positions = Positions(reading)
+        positions.prepare(templates)
         members = grouped(templates)
 
-        def one(g: int) -> tuple[I64, list[tuple[Found, I32]]]:
+        def seen(g: int) -> _Seen:
             mine = [templates[k] for k in members[g]]
-            if len(mine) == 1 and len(mine[0].parts) == 1:
-                table = reading.tables[mine[0].parts[0].view]
-                if isinstance(table, Single):
-                    return _learn_single(mine[0], table, positions, slots[g].sizes[0], min_count)
-            found = slots[g].find(mine, positions, learn=True)
-            values, ids = _number(np.concatenate([one.key for one in found]), min_count)
-            parts = np.split(ids, np.cumsum([len(one.key) for one in found])[:-1])
-            return values, list(zip(found, parts, strict=True))
+            table = reading.tables[mine[0].parts[0].view] if len(mine) == len(mine[0].parts) == 1 else None
+            if isinstance(table, Single):
+                return _SeenTypes(table, positions.of(mine[0].parts[0]), slots[g].sizes[0], min_count)
+            return _SeenKeys(slots[g].find(mine, positions, learn=True), min_count)
 
-        answers = _on_threads(one, len(members), threads)
-        groups, base = [], 0
-        packing: list[tuple[I32, Found]] = [(np.zeros(0, np.int32), Found(np.zeros(0, np.int64)))] * len(templates)
-        for g, (values, found) in enumerate(answers):
-            groups.append(Group(members[g], slots[g], values, base))
-            for k, (what, ids) in zip(members[g], found, strict=True):
-                np.add(ids, base, out=ids, where=ids >= 0)
-                packing[k] = ids, what
-            base += len(values)
-        return cls(tuple(templates), tuple(groups)), pack(packing, reading.tokens, drop=True)
+        found = _on_threads(seen, len(members), threads)
+        bases = np.cumsum([0, *(len(one.values) for one in found)]).tolist()
+        rows, every = _rows(templates, reading)
+        some: list[list[Some]] = [[] for _ in members]
+
+        def write(g: int) -> None:
+            some[g] = found[g].write(bases[g], every, [rows[k] for k in members[g]])
+
+        _on_threads(write, len(members), threads)
+        groups = [Group(m, slots[g], found[g].values, bases[g]) for g, m in enumerate(members)]
+        packed = pack(every, [one for several in some for one in several], drop=True)
+        return cls(tuple(templates), tuple(groups)), packed
 
     def shortcuts(self, reading: Reading) -> dict[int, I32]:
         """For templates of one part with one value: attribute numbers by type."""
@@ -110,17 +109,20 @@ class Numbering:
     def find(self, reading: Reading, shortcuts: dict[int, I32]) -> Packed:
         """A corpus in the learnt numbers; what was never seen is -1."""
         positions = Positions(reading)
-        packing: list[tuple[I32, Found]] = [(np.zeros(0, np.int32), Found(np.zeros(0, np.int64)))] * len(self.templates)
+        rows, every = _rows(self.templates, reading)
+        some = []
         for group in self.groups:
             slow = [k for k in group.members if k not in shortcuts]
             for k in group.members:
                 if k in shortcuts:
-                    ids = shortcuts[k].take(positions.of(self.templates[k].parts[0]))
-                    packing[k] = ids, Found(np.zeros(0, np.int64))
+                    np.take(shortcuts[k], positions.of(self.templates[k].parts[0]), out=every[rows[k]], mode="clip")
             found = group.keys.find([self.templates[k] for k in slow], positions)
             for k, one in zip(slow, found, strict=True):
-                packing[k] = group.numbers(one), one
-        return pack(packing, reading.tokens)
+                if one.token is None:
+                    every[rows[k]] = group.numbers(one)
+                else:
+                    some.append(Some(group.numbers(one), one.token, one.weight))
+        return pack(every, some)
 
 
 def grouped(templates: Sequence[Template]) -> list[tuple[int, ...]]:
@@ -131,31 +133,70 @@ def grouped(templates: Sequence[Template]) -> list[tuple[int, ...]]:
     return [tuple(members) for members in groups.values()]
 
 
-def _learn_single(
-    template: Template, table: Single, positions: Positions, size: int, min_count: int
-) -> tuple[I64, list[tuple[Found, I32]]]:
-    """One part, one value: no keys to sort out, all is done by type."""
-    at = positions.of(template.parts[0])
-    of_type = np.bincount(at, minlength=len(table.value))
-    valid = table.value >= 0
-    counts = np.bincount(table.value[valid], of_type[valid], minlength=size)
-    values = np.flatnonzero(counts >= max(1, min_count))
-    lookup = np.full(size + 1, -1, np.int32)
-    lookup[values] = np.arange(len(values), dtype=np.int32)
-    return values, [(Found(np.zeros(0, np.int64)), lookup[table.value].take(at))]
+def _rows(templates: Sequence[Template], reading: Reading) -> tuple[list[int], I32]:
+    """For templates with one value at every token a row each, and room for the rows: I32[rows, tokens]. The others,
+    with any number of values, have the row -1."""
+    rows, count = [], 0
+    for template in templates:
+        every = all(isinstance(reading.tables[part.view], Single) for part in template.parts)
+        rows.append(count if every else -1)
+        count += every
+    return rows, np.empty((count, reading.tokens), np.int32)
 
 
-def _number(keys: I64, min_count: int) -> tuple[I64, I32]:
-    """The distinct keys, sorted, and each key's rank among them; -1 for none and for what is too rare."""
-    from trellis.features.kernels import number_keys, rank_ids
+class _Seen(Protocol):
+    """What a group found in training: its sorted keys, and its attribute numbers once it knows its first."""
 
-    ids, distinct, counts = number_keys(keys)
-    order = np.argsort(distinct)
-    order = order[counts[order] >= min_count]
-    rank = np.full(len(distinct) + 1, -1, np.int32)
-    rank[order] = np.arange(len(order), dtype=np.int32)
-    rank_ids(ids, rank)
-    return distinct[order], ids
+    values: I64
+
+    def write(self, base: int, every: I32, rows: Sequence[int]) -> list[Some]: ...
+
+
+class _SeenTypes:
+    """One template of one part with one value: no keys to sort out, all is done by type."""
+
+    def __init__(self, table: Single, at: I32, size: int, min_count: int):
+        self.table, self.at = table, at
+        valid = table.value >= 0
+        of_type = np.bincount(at, minlength=len(valid))
+        self.counts = np.bincount(table.value[valid], of_type[valid], minlength=size)
+        self.values = np.flatnonzero(self.counts >= min_count)
+
+    def write(self, base: int, every: I32, rows: Sequence[int]) -> list[Some]:
+        number = np.full(len(self.counts) + 1, -1, np.int32)  # the last place is for -1
+        number[self.values] = np.arange(base, base + len(self.values), dtype=np.int32)
+        np.take(number[self.table.value], self.at, out=every[rows[0]], mode="clip")
+        return []
+
+
+class _SeenKeys:
+    """Templates that share their attributes, by their keys."""
+
+    def __init__(self, found: list[Found], min_count: int):
+        from trellis.features.kernels import number_keys
+
+        self.found = found
+        keys = found[0].key if len(found) == 1 else np.concatenate([one.key for one in found])
+        self.ids, distinct, counts = number_keys(keys)
+        order = np.argsort(distinct)
+        self.order = order[counts[order] >= min_count]
+        self.values = distinct[self.order]
+        self.distinct = len(distinct)
+
+    def write(self, base: int, every: I32, rows: Sequence[int]) -> list[Some]:
+        from trellis.features.kernels import rank_ids
+
+        rank = np.full(self.distinct, -1, np.int32)
+        rank[self.order] = np.arange(base, base + len(self.order), dtype=np.int32)
+        some, at = [], 0
+        for row, one in zip(rows, self.found, strict=True):
+            ids = self.ids[at : at + len(one.key)]
+            at += len(ids)
+            out = every[row] if one.token is None else np.empty(len(ids), np.int32)
+            rank_ids(ids, rank, out)
+            if one.token is not None:
+                some.append(Some(out, one.token, one.weight))
+        return some
 
 
 def _on_threads(work: Callable[[int], Answer], count: int, threads: int) -> list[Answer]:

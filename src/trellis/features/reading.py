@@ -7,8 +7,10 @@ real ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from trellis.errors import DataError
 from trellis.features.functions import FUNCTIONS, Resource, Row, Sentences
 from trellis.features.template import Part, Template, View
 from trellis.labels import runs
+from trellis.lattice import Allowed
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -35,13 +38,13 @@ class Evaluated:
     single: list[str | None] | None
     rows: list[Row] | None
 
-    def strings(self) -> Iterator[str]:
-        """All values, in order of appearance."""
-        if self.single is not None:
-            yield from (value for value in self.single if value is not None)
-        for row in self.rows or ():
-            for value, _ in row:
-                yield value
+    def strings(self) -> Iterable[str]:
+        """All distinct values, in order of appearance."""
+        if self.rows is not None:
+            return dict.fromkeys(value for row in self.rows for value, _ in row)
+        values = dict.fromkeys(self.single or ())
+        values.pop(None, None)
+        return cast(dict[str, None], values)
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ Table = Single | Several
 @dataclass(frozen=True)
 class Reading:
     """`types[source]: I32[tokens]`, the type of every token; `known[source]`, how many types there are (those from
-    `known` on are the outside positions); one table for each view."""
+    `known` on are the outside positions); one table for each view; the labels each token may have, if not all."""
 
     offsets: I64
     types: Mapping[str, I32]
@@ -78,6 +81,7 @@ class Reading:
     # attribute numbers by type, for templates of one part: what the last look-up would give, prepared once
     shortcuts: dict[int, I32] = field(default_factory=dict)
     arc_shortcuts: dict[int, I32] = field(default_factory=dict)
+    allowed: Allowed | None = None
 
     @property
     def tokens(self) -> int:
@@ -87,7 +91,9 @@ class Reading:
         """Sentences first..last; tables are shared."""
         cuts = self.offsets[first : last + 1]
         a, b = int(cuts[0]), int(cuts[-1])
-        return replace(self, offsets=cuts - a, types={name: ids[a:b] for name, ids in self.types.items()})
+        types = {name: ids[a:b] for name, ids in self.types.items()}
+        allowed = None if self.allowed is None else self.allowed.part(a, b)
+        return replace(self, offsets=cuts - a, types=types, allowed=allowed)
 
     def batches(self, tokens: int) -> Iterator[Reading]:
         """Consecutive slices of about `tokens` tokens, whole sentences each."""
@@ -104,6 +110,12 @@ class Positions:
         self._first = np.repeat(reading.offsets[:-1], lengths)
         self._length = np.repeat(lengths, lengths)
         self._found: dict[tuple[str, int, bool], I32] = {}
+
+    def prepare(self, templates: Sequence[Template]) -> None:
+        """Looks everything up at once, before threads ask for it."""
+        for template in templates:
+            for part in template.parts:
+                self.of(part)
 
     def of(self, part: Part) -> I32:
         source = self.reading.tables[part.view].source
@@ -149,13 +161,6 @@ def types_of(
     corpus: Corpus, views: Sequence[View], reach: int, resources: Resources
 ) -> tuple[dict[str, I32], dict[str, int], dict[View, Evaluated]]:
     """Every token's type by source, the number of types, and every view in words."""
-    for name in columns_of(views):
-        if name not in corpus.columns:
-            raise DataError(
-                f"column '{name}' is missing, which the model's features read; "
-                f"the input has: {', '.join(corpus.columns)}",
-                corpus.path,
-            )
     types: dict[str, I32] = {}
     known: dict[str, int] = {}
     evaluated = {}
@@ -165,7 +170,7 @@ def types_of(
         except ValueError as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"{Part(view, 0).text}: {error}", corpus.path) from None
+            raise DataError(f"{view.described()}: {error}", corpus.path) from None
         types[source], known[source] = which, count
     return types, known, evaluated
 
@@ -204,8 +209,8 @@ def _folded_rows(rows: list[Row], folded: bool) -> list[Row]:
 def table_of(evaluated: Evaluated, numbers: Mapping[str, int]) -> Table:
     """Words -> numbers; -1 for what has none."""
     if evaluated.single is not None:
-        found = [-1 if value is None else numbers.get(value, -1) for value in evaluated.single]
-        return Single(evaluated.source, np.array(found, np.int64))
+        found = map(numbers.get, evaluated.single, repeat(-1))  # type: ignore[arg-type]  # None has no number
+        return Single(evaluated.source, np.fromiter(found, np.int64, len(evaluated.single)))
     rows = evaluated.rows or []
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     value = np.array([numbers.get(name, -1) for row in rows for name, _ in row], np.int64)

@@ -8,7 +8,7 @@ from typing import Any
 from trellis.corpus import Corpus
 from trellis.errors import DataError, FileAccessError, SettingError
 from trellis.features.functions import FUNCTIONS, Resource
-from trellis.features.template import Part, View
+from trellis.features.template import View
 
 
 def prepare(
@@ -21,7 +21,8 @@ def prepare(
         function = FUNCTIONS[view.function]
         if function.load is None and function.learn is None and function.given is None:
             continue
-        key = (view.function, view.arguments, view.column if function.learn else None)
+        needs = view.arguments if function.depends is None else function.depends(view.arguments)
+        key = (view.function, needs, view.column if function.learn else None)
         if key not in made:
             made[key] = _one(view, corpus, target, functions)
         out[view] = made[key]
@@ -29,7 +30,7 @@ def prepare(
 
 
 def _one(view: View, corpus: Corpus, target: str | None, functions: Mapping[str, Callable[..., Any]]) -> Resource:
-    function, text = FUNCTIONS[view.function], Part(view, 0).text
+    function, text = FUNCTIONS[view.function], view.described()
     if function.given is not None:
         return function.given(view.arguments, functions)
     try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trellis.features.functions import Arguments
 
@@ -24,13 +24,19 @@ _WAPITI_PLACES = 4
 @dataclass(frozen=True)
 class View:
     """A column seen through a function: one value (or several, or none) for each of its strings. `folded`: in lower
-    case after all. `padding`: how positions outside the sentence are called."""
+    case after all. `padding`: how positions outside the sentence are called. `place`: where it was written, as
+    file:line:column, for errors."""
 
     function: str
     column: str
     arguments: Arguments = ()
     folded: bool = False
     padding: str = CRFPP
+    place: str = field(default="", compare=False, repr=False)
+
+    def described(self) -> str:
+        """For errors: `my.tmpl:3:5: '%suffix[0,word,3]'`."""
+        return f"{self.place}: '{Part(self, 0).text}'" if self.place else f"'{Part(self, 0).text}'"
 
     def outside(self, reach: int) -> list[str]:
         """The strings that stand at -1, -2, ... -reach and +1, ... +reach."""

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from trellis.corpus import Corpus
+from trellis.errors import DataError
 from trellis.features.hashing import HashNumbering, HashNumbers
 from trellis.features.keys import Keys
+from trellis.features.kind import Batch
 from trellis.features.numbering import Group, Numbering, grouped
 from trellis.features.packed import Packed
 from trellis.features.reading import (
@@ -23,6 +25,7 @@ from trellis.features.reading import (
     views_of,
 )
 from trellis.features.resources import prepare
+from trellis.features.tag_dictionary import TagDictionary
 from trellis.features.template import Template, View
 
 
@@ -36,6 +39,7 @@ class TemplateFeatures:
     vocabularies: tuple[Sequence[str], ...]
     labels: Numbering | HashNumbering
     transitions: Numbering | HashNumbering
+    dictionary: TagDictionary | None = None
 
     @property
     def attributes(self) -> int:
@@ -52,7 +56,8 @@ class TemplateFeatures:
     @cached_property
     def columns(self) -> list[str]:
         """The columns an input must have."""
-        return columns_of(self.views)
+        more = [] if self.dictionary is None else [self.dictionary.column]
+        return list(dict.fromkeys([*columns_of(self.views), *more]))
 
     @classmethod
     def learn(
@@ -82,13 +87,22 @@ class TemplateFeatures:
         features = cls(templates, resources, vocabularies, labels, transitions)
         return features, replace(packed, arcs=arcs if transitions.templates else None)
 
-    def translated(self, corpus: Corpus | Reading) -> Reading:
+    def translated(self, corpus: Batch) -> Reading:
         """The corpus in the numbers of the vocabularies.
 
         Once for a whole corpus, so that its parts need not look up the whole table of strings again.
         """
         if isinstance(corpus, Reading):
             return corpus
+        if not isinstance(corpus, Corpus):
+            raise DataError("this model reads the columns of a corpus; it was given lists")
+        for name in self.columns:
+            if name not in corpus.columns:
+                raise DataError(
+                    f"column '{name}' is missing, which the model's features read; "
+                    f"the input has: {', '.join(corpus.columns)}",
+                    corpus.path,
+                )
         reach = reach_of(self.templates)
         types, known, evaluated = types_of(corpus, self.views, reach, self.resources)
         reading = _reading(corpus, types, known, evaluated, self._domains, self._indexes, self.templates)
@@ -96,12 +110,13 @@ class TemplateFeatures:
             reading,
             shortcuts=self.labels.shortcuts(reading),
             arc_shortcuts=self.transitions.shortcuts(reading),
+            allowed=None if self.dictionary is None else self.dictionary.allowed(corpus[self.dictionary.column]),
         )
 
-    def transform(self, corpus: Corpus | Reading) -> Packed:
+    def transform(self, corpus: Corpus | Reading, first: int = 0) -> Packed:
         """A corpus in the learnt numbers; what was never seen is -1."""
         reading = self.translated(corpus)
-        packed = self.labels.find(reading, reading.shortcuts)
+        packed = replace(self.labels.find(reading, reading.shortcuts), allowed=reading.allowed)
         if not self.transitions.templates:
             return packed
         return replace(packed, arcs=self.transitions.find(reading, reading.arc_shortcuts))

@@ -86,8 +86,8 @@ class Chain:
         per_token = self.positional or each_arc
         out = np.zeros((tokens if per_token else 1, labels, labels)) if arcs else np.zeros((1, 1, 1))
         log_z = np.zeros(len(self.offsets) - 1)
-        if self._compiled and not per_token:
-            nodes = self._scaled_marginals(arcs, out, log_z)
+        if self._compiled:
+            nodes = self._scaled_marginals(arcs, per_token, out, log_z)
         else:
             nodes = self.scores.copy()
             self._log_marginals(self.scores, np.arange(len(log_z)), arcs, nodes, out, log_z)
@@ -164,12 +164,20 @@ class Chain:
     def _transition(self, first: int) -> plain.Transition:
         return _block_of(self.transitions, first)
 
-    def _scaled_marginals(self, arcs: bool, out: F64, log_z: F64) -> F64:
+    def _scaled_marginals(self, arcs: bool, per_token: bool, out: F64, log_z: F64) -> F64:
         tokens, labels = self.scores.shape
         nodes = np.full((tokens, -(-labels // 4) * 4), -np.inf)
         nodes[:, :labels] = self.scores
-        sums = out[0] if arcs else np.zeros((labels, labels))
-        redo = in_place_marginals(nodes, self.transitions, self.offsets, arcs, sums, log_z)
+        if per_token:
+            from trellis.lattice.kernels.positional import positional_marginals
+
+            flags = np.zeros(len(log_z), bool)
+            each = int(self.positional)
+            positional_marginals(nodes, self._blocks, each, self.offsets, arcs, nodes, out, log_z, flags)
+            redo = np.flatnonzero(flags)
+        else:
+            sums = out[0] if arcs else np.zeros((labels, labels))
+            redo = in_place_marginals(nodes, self.transitions, self.offsets, arcs, sums, log_z)
         trimmed = np.ascontiguousarray(nodes[:, :labels])
         if len(redo):
             self._log_marginals(self.scores, redo, arcs, trimmed, out, log_z)

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from trellis.lattice.chain import F64, I32, I64, Marginals, in_place_marginals
+
+
+class TrainingChain(Protocol):
+    """What a loss may ask. Nodes are laid out as the chain's scores are; each question is asked once."""
+
+    def path_scores(self, paths: I32) -> F64: ...
+
+    def marginals(self) -> Marginals: ...
+
+    def subtract_path(self, answer: Marginals, path: I32) -> None: ...
 
 
 @dataclass
@@ -42,3 +53,10 @@ class WorkChain:
             scores = self.rescore()
             log_marginals(scores, self.transitions[None], 0, self.offsets, redo, True, self.scores, arcs[None], log_z)
         return Marginals(log_z, self.scores, arcs)
+
+    def subtract_path(self, answer: Marginals, path: I32) -> None:
+        """Takes a path away from what is expected: P - 1_path in place of P."""
+        from trellis.lattice.kernels.paths import subtract_path
+
+        assert answer.arcs is not None
+        subtract_path(answer.nodes, answer.arcs[None], 0, self.offsets, path)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError
-from trellis.lattice import WorkChain
+from trellis.lattice import TrainingChain
 from trellis.losses.log import log_loss
 
 F64 = NDArray[np.float64]
-Loss = Callable[[WorkChain, NDArray[np.int32]], tuple[F64, F64, F64]]
+Loss = Callable[[TrainingChain, NDArray[np.int32]], tuple[F64, F64, F64]]
 
 LOSSES: dict[str, Loss] = {"log": log_loss}
 

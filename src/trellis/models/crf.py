@@ -6,6 +6,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning, DamagedModelError, DataError, NotFittedError, SettingError
 from trellis.features import (
+    Choice,
+    FeatureKind,
     Features,
-    Given,
     GivenFeatures,
     Packed,
-    Reading,
+    TagDictionary,
     TemplateFeatures,
     callables_of,
     offsets_of,
@@ -32,12 +34,12 @@ from trellis.models.base import Estimator
 from trellis.models.feature_files import Callables
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
 from trellis.models.serial import description_of, model_from
-from trellis.scoring import observed_layout
+from trellis.scoring import observed_layout, with_observed_arcs
 from trellis.store import from_bytes, read_model, to_bytes, write_model
 from trellis.training import Outcome, Progress, train
 
 F64 = NDArray[np.float64]
-Labels = Sequence[Sequence[str]]
+Labels = Sequence[Sequence[str | int]] | Sequence[NDArray[Any]] | NDArray[Any]
 
 
 class CRF(Estimator):
@@ -46,6 +48,9 @@ class CRF(Estimator):
     target: the column to predict (for a corpus; lists bring their labels as `y`).
     features: a preset (`chunking`), a template file, or template lines.
     l2: 1/sigma^2 of a Gaussian prior; the penalty is l2/2 * |theta|^2.
+    min_count: attributes that occur less often in training are left out.
+    hash_size: number attributes by a hash into so many places rather than keep them all (see docs/features.md).
+    tag_dictionary: words seen at least so often may only have the labels they were seen with, in training and after.
     all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
     threads: how many to use; None for all. Results do not depend on it.
 
@@ -56,13 +61,16 @@ class CRF(Estimator):
     def __init__(
         self,
         target: str | None = None,
-        features: Given = "chunking",
+        features: Choice = "chunking",
         loss: str = "log",
         optimizer: str = "auto",
         l2: float = 1.0,
         max_iter: int = 1000,
         tol: float = 1e-5,
         patience: int = 10,
+        min_count: int = 1,
+        hash_size: int | None = None,
+        tag_dictionary: int | None = None,
         all_pairs: bool = False,
         all_transitions: bool = False,
         threads: int | None = None,
@@ -75,6 +83,9 @@ class CRF(Estimator):
         self.max_iter = max_iter
         self.tol = tol
         self.patience = patience
+        self.min_count = min_count
+        self.hash_size = hash_size
+        self.tag_dictionary = tag_dictionary
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
         self.threads = threads
@@ -88,7 +99,7 @@ class CRF(Estimator):
         dev_y: Labels | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
-        """Trains on a corpus, or on sentences of attribute lists (or dicts) with their labels `y`.
+        """Trains on a corpus, or on sentences of attribute lists, dicts or arrays with their labels `y`.
 
         With `dev`, training stops once the score there has not risen for `patience` iterations, and keeps the
         weights of the best one. `progress` is called after each iteration.
@@ -107,11 +118,15 @@ class CRF(Estimator):
             )
         layout = observed_layout(
             packed.indptr, packed.ids, gold, offsets, features.attributes, len(labels),
-            self.all_pairs, self.all_transitions,
+            self.all_pairs, self.all_transitions, packed.allowed,
         )  # fmt: skip
+        if packed.arcs is not None:
+            layout = with_observed_arcs(
+                layout, packed.arcs.indptr, packed.arcs.ids, gold, offsets, features.arc_attributes, self.all_pairs
+            )
         if len(labels) == 1:
             warnings.warn(f"'{labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
-        examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets)
+        examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed)
         shards = cut_into_shards(layout, examples, loss)
         del packed, examples
         theta = np.zeros(layout.size)
@@ -213,28 +228,37 @@ class CRF(Estimator):
 
     def _learn(
         self, X: Sentences, y: Labels | None
-    ) -> tuple[TemplateFeatures | GivenFeatures, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
+    ) -> tuple[FeatureKind, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
         """Features, the data packed in them, label names, gold labels and offsets."""
         if isinstance(X, str) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
             raise DataError(f"expected a corpus (read_conll) or a list of sentences, not {type(X).__name__}")
         gold = self._gold_of(X, y).compact()
         if not len(gold):
             raise DataError("there is no token to learn from", X.path if isinstance(X, Corpus) else None)
-        features: TemplateFeatures | GivenFeatures
+        features: FeatureKind
         if isinstance(X, Corpus):
             corpus = X.compact()
             target = str(self.target or "")
             templates = templates_for(self.features, list(corpus.columns), target, corpus.file_columns)
-            features, packed = TemplateFeatures.learn(
-                corpus, templates, target, callables_of(self.features), threads=self._threads
+            learnt, packed = TemplateFeatures.learn(
+                corpus, templates, target, callables_of(self.features), self.min_count, self.hash_size, self._threads
             )
+            features = learnt
+            if self.tag_dictionary is not None:
+                column = "word" if "word" in corpus.columns and target != "word" else _first_but(target, corpus)
+                known = TagDictionary.learn(column, corpus[column], gold.ids, len(gold.strings), self.tag_dictionary)
+                features = replace(learnt, dictionary=known)
+                packed = replace(packed, allowed=known.allowed(corpus[column]))
         else:
-            features, packed = GivenFeatures.learn(X)  # type: ignore[arg-type]
+            if self.tag_dictionary is not None or self.hash_size is not None:
+                name = "tag_dictionary" if self.tag_dictionary is not None else "hash_size"
+                raise SettingError(f"{name} is for corpora with columns; sentences were given as lists")
+            features, packed = GivenFeatures.learn(X, self.min_count)
         return features, packed, list(gold.strings), gold.ids, _offsets(X)
 
     def _gold_of(self, X: Sentences, y: Labels | None) -> Column:
         if y is not None:
-            _check_match(np.diff(_offsets(X)).tolist(), [len(labels) for labels in y])
+            _check_match(np.diff(_offsets(X)).tolist(), _counts(y))
             return Column.of(_label(label, s, t) for s, row in enumerate(y, 1) for t, label in enumerate(row, 1))
         if not isinstance(X, Corpus):
             raise SettingError("labels `y` are needed when sentences are given as lists")
@@ -309,6 +333,9 @@ _SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "max_iter": (_count, "a whole number >= 1"),
     "tol": (lambda v: _number(v) and 0 < v < 1, "a number between 0 and 1"),
     "patience": (_count, "a whole number >= 1"),
+    "min_count": (_count, "a whole number >= 1"),
+    "hash_size": (lambda v: v is None or (_count(v) and v <= 1 << 30), "a whole number from 1 to 2^30, or None"),
+    "tag_dictionary": (lambda v: v is None or _count(v), "a whole number >= 1, or None"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
     "threads": (lambda v: v is None or _count(v), "a whole number >= 1, or None for all"),
@@ -322,12 +349,23 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def _first_but(target: str, corpus: Corpus) -> str:
+    return next(name for name in corpus.columns if name != target)
+
+
 def _label(label: object, sentence: int, token: int) -> str:
     if isinstance(label, str):
-        return label
-    if isinstance(label, Integral):
+        return str.__str__(label)  # NumPy's strings as plain ones
+    if isinstance(label, Integral | np.bool_):
         return str(label)
     raise DataError(f"sentence {sentence}, token {token}: the label {label!r} is no text")
+
+
+def _counts(y: Labels) -> list[int]:
+    try:
+        return list(map(len, y))
+    except TypeError:
+        raise DataError("expected `y` to be a list with a list of labels for each sentence") from None
 
 
 def _check_match(expected: list[int], found: list[int]) -> None:
@@ -339,4 +377,4 @@ def _check_match(expected: list[int], found: list[int]) -> None:
 
 
 def _offsets(X: Sentences) -> NDArray[np.int64]:
-    return X.offsets if isinstance(X, Corpus | Reading) else offsets_of(X)
+    return X.offsets if isinstance(X, Corpus) else offsets_of(X)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.features import GivenFeatures, TemplateFeatures
+from trellis.features import FeatureKind, GivenFeatures, TagDictionary, TemplateFeatures
 from trellis.features.functions import FUNCTIONS, Resource
 from trellis.features.hashing import HashNumbering
 from trellis.features.notation import Place, parse_line
@@ -21,11 +21,12 @@ from trellis.store import Tensors, get_strings, put_strings
 Callables = Mapping[str, Callable[..., Any]]
 
 
-def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -> dict[str, Any]:
+def put_features(tensors: Tensors, features: FeatureKind) -> dict[str, Any]:
     """Adds the tensors and gives the description."""
     if isinstance(features, GivenFeatures):
         put_strings(tensors, "attributes", features.strings)
         return {"kind": "given"}
+    assert isinstance(features, TemplateFeatures)
     for d, strings in enumerate(features.vocabularies):
         put_strings(tensors, f"vocabulary.{d}", strings)
     for kind, numbering in (("label", features.labels), ("transition", features.transitions)):
@@ -39,17 +40,18 @@ def put_features(tensors: Tensors, features: TemplateFeatures | GivenFeatures) -
     return {
         "kind": "templates",
         "templates": [template.text for template in features.templates],
-        "columns": features.columns,
+        "columns": columns_of(features.views),
         "ranks": _ranks_of(features.labels, features.transitions),
         "hash_size": features.labels.attributes if isinstance(features.labels, HashNumbering) else None,
         "resources": _put_resources(tensors, features),
+        "dictionary": _put_dictionary(tensors, features.dictionary),
     }
 
 
 def get_features(
-    tensors: Tensors, description: dict[str, Any], version: int, functions: Callables
-) -> TemplateFeatures | GivenFeatures:
-    """Features from what a file says; ValueError, KeyError, ... for what does not fit."""
+    tensors: Tensors, description: dict[str, Any], version: int, labels: int, functions: Callables
+) -> FeatureKind:
+    """Features from what a file says, for so many labels; ValueError, KeyError, ... for what does not fit."""
     kind = description["kind"]
     if kind == "given":
         if set(description) != {"kind"}:
@@ -59,20 +61,21 @@ def get_features(
         raise ValueError("features of an unknown kind")
     if version == 1:
         description = _from_version_1(tensors, description)
-    if set(description) != {"kind", "templates", "columns", "ranks", "hash_size", "resources"}:
+    if set(description) != {"kind", "templates", "columns", "ranks", "hash_size", "resources", "dictionary"}:
         raise ValueError("entries of the features")
     columns = [str(name) for name in description["columns"]]
     templates = _templates(description["templates"], columns)
     if columns_of(views_of(templates)) != description["columns"]:
         raise ValueError("columns")
     resources = _get_resources(tensors, description["resources"], templates, functions)
+    dictionary = _get_dictionary(tensors, description["dictionary"], labels)
     size = description["hash_size"]
     if size is not None:
         if type(size) is not int or not 1 <= size < 1 << 31 or description["ranks"]:
             raise ValueError("size of the hashed features")
         kinds = on_labels(templates), on_transitions(templates)
-        hashed = [HashNumbering(some, size if some else 0) for some in kinds]
-        return TemplateFeatures(templates, resources, (), *hashed)
+        on_label, on_transition = (HashNumbering(some, size if some else 0) for some in kinds)
+        return TemplateFeatures(templates, resources, (), on_label, on_transition, dictionary)
     domain = domains(templates)
     vocabularies = tuple(get_strings(tensors, f"vocabulary.{d}") for d in range(max(domain.values(), default=-1) + 1))
     numberings = []
@@ -85,7 +88,7 @@ def get_features(
         numberings.append(_numbering(tensors, name, some, domain, vocabularies, ranks))
     if _ranks_of(*numberings) != description["ranks"]:
         raise ValueError("ranks")
-    return TemplateFeatures(templates, resources, vocabularies, *numberings)
+    return TemplateFeatures(templates, resources, vocabularies, numberings[0], numberings[1], dictionary)
 
 
 def _ranks_of(labels: Numbering | HashNumbering, transitions: Numbering | HashNumbering) -> list[list[Any]]:
@@ -192,6 +195,26 @@ def _get_resources(
     return out
 
 
+def _put_dictionary(tensors: Tensors, dictionary: TagDictionary | None) -> str | None:
+    if dictionary is None:
+        return None
+    put_strings(tensors, "dictionary", dictionary.strings)
+    tensors["dictionary_counts"] = np.diff(dictionary.start).astype(np.uint16)
+    tensors["dictionary_labels"] = dictionary.labels.astype(np.uint16)
+    return dictionary.column
+
+
+def _get_dictionary(tensors: Tensors, column: Any, labels: int) -> TagDictionary | None:
+    if column is None:
+        return None
+    if type(column) is not str:
+        raise ValueError("column of the tag dictionary")
+    counts = tensor(tensors, "dictionary_counts", np.uint16).astype(np.int64)
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    allowed = tensor(tensors, "dictionary_labels", np.uint16).astype(np.int32)
+    return TagDictionary(column, labels, get_strings(tensors, "dictionary"), start, allowed)
+
+
 def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, Any]:
     """Models of the first format: templates of %x alone, a vocabulary for each column, positions outside the sentence
     numbered behind it. The same numbers come out when their names are put at the end of the vocabulary."""
@@ -210,7 +233,7 @@ def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, 
         ranks.append(["label", int(k), int(j)])
     if len(grouped(templates)) != len(templates):
         raise ValueError("templates of the first format that share their names cannot be read; train the model again")
-    return {**description, "ranks": ranks, "hash_size": None, "resources": []}
+    return {**description, "ranks": ranks, "hash_size": None, "resources": [], "dictionary": None}
 
 
 def tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:

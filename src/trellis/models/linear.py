@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError
-from trellis.features import GivenFeatures, Packed, Reading, TemplateFeatures, offsets_of
+from trellis.features import Batch, FeatureKind, Given, Packed, Reading, offsets_of
 from trellis.jit import announce, worthwhile
 from trellis.labels import runs
-from trellis.lattice import Chain, quick_best
+from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
+from trellis.models.arcs import ArcAttributes
 from trellis.scoring import WeightLayout, plain_scores
 
 if TYPE_CHECKING:
     from trellis.scoring.hybrid import HybridScoring
 
 F64 = NDArray[np.float64]
-Sentences = Corpus | Reading | Sequence[Sequence[object]]
+Sentences = Corpus | Given
 Answer = TypeVar("Answer")
 
 MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in each of several matrices
@@ -35,7 +36,7 @@ class LinearChain:
     """`weights: F64[layout.size]` over the attributes of `features` and the labels by name."""
 
     labels: tuple[str, ...]
-    features: TemplateFeatures | GivenFeatures
+    features: FeatureKind
     layout: WeightLayout
     weights: F64
     prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
@@ -46,24 +47,30 @@ class LinearChain:
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
         """P(label) of every token, F64[tokens, labels]."""
-        parts = self._batches(data, threads, lambda packed, offsets: self._chain(packed, offsets).marginals().nodes)
-        return np.concatenate([np.zeros((0, len(self.labels))), *parts])
+        return np.concatenate(
+            [np.zeros((0, len(self.labels))), *self._batches(data, threads, self.marginals_of_packed)]
+        )
 
-    def pack(self, data: Sentences) -> Packed:
-        """Data in the numbers of the model's attributes."""
-        if isinstance(self.features, TemplateFeatures):
-            if not isinstance(data, Corpus | Reading):
-                raise DataError("this model reads the columns of a corpus; it was given lists")
-            return self.features.transform(data)
-        if isinstance(data, Corpus):
-            raise DataError("this model was trained on lists of attributes; it was given a corpus")
-        return self.features.transform(data)  # type: ignore[arg-type]
+    def pack(self, data: Batch, first: int = 0) -> Packed:
+        """Data in the numbers of the model's attributes; errors in lists count sentences from `first`."""
+        return self.features.transform(self.features.translated(data), first)
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
+        if self._needs(packed.arcs):
+            return self._arcs.best(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
+        if packed.allowed is not None and worthwhile(int(offsets[-1])):
+            scores = self._allowed_scores(packed, packed.allowed)
+            return RestrictedWorkChain(scores, packed.allowed, self._transitions, offsets).best()[0]
         if not worthwhile(int(offsets[-1])):
             return self._chain(packed, offsets).best()[0]
         return quick_best(self._padded_scores(packed), self._transitions, offsets)
+
+    def marginals_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> F64:
+        """`marginals` for features that are already packed."""
+        if self._needs(packed.arcs):
+            return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
+        return self._chain(packed, offsets).marginals().nodes
 
     def with_weights(self, weights: F64) -> LinearChain:
         """The same model with other weights; what was prepared for scoring is shared."""
@@ -74,14 +81,39 @@ class LinearChain:
             scores = np.ascontiguousarray(self._padded_scores(packed)[:, : len(self.labels)])
         else:
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+        _forbid(scores, packed.allowed)
         return Chain(scores, self._transitions, offsets)
+
+    def _needs(self, arcs: Packed | None) -> TypeGuard[Packed]:
+        if arcs is None and self.layout.arc_attributes:
+            raise DataError("this model has weights for attributes on transitions; it was given none of these")
+        return self.layout.arc_attributes > 0
+
+    def _scores_for_arcs(self, packed: Packed, offsets: NDArray[np.int64]) -> F64:
+        if self._arcs.compiled(offsets):
+            scores = self._padded_scores(packed)
+        else:
+            scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+        _forbid(scores, packed.allowed)
+        return scores
 
     def _padded_scores(self, packed: Packed) -> F64:
         return self._scoring.scores_of_packed(self._rows, self.weights, packed.indptr, packed.ids, packed.values)
 
+    def _allowed_scores(self, packed: Packed, allowed: Allowed) -> F64:
+        from trellis.scoring.restricted import allowed_scores_of_packed
+
+        return allowed_scores_of_packed(
+            self._scoring, self._rows, self.weights, packed.indptr, packed.ids, packed.values, allowed
+        )
+
     @cached_property
     def _transitions(self) -> F64:
-        return self.layout.transition_matrix(self.weights[self.layout.pairs :])
+        return self.layout.transition_matrix(self.weights[self.layout.pairs : self.layout.arcs_at])
+
+    @cached_property
+    def _arcs(self) -> ArcAttributes:
+        return ArcAttributes(self.layout, self.weights)
 
     @cached_property
     def _scoring(self) -> HybridScoring:
@@ -98,22 +130,28 @@ class LinearChain:
     ) -> list[Answer]:
         """Cuts the data into batches and answers them on threads, in order."""
 
-        def one(batch: Sentences) -> Answer:
-            return answer(self.pack(batch), batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch))
+        def one(first: int, batch: Batch) -> Answer:
+            offsets = batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch)
+            return answer(self.pack(batch, first), offsets)
 
-        announce(data.tokens if isinstance(data, Corpus | Reading) else sum(map(len, data)))
-        if isinstance(data, Corpus) and isinstance(self.features, TemplateFeatures):
-            data = self.features.translated(data)
-        batches = list(_cut(data))
+        announce(data.tokens if isinstance(data, Corpus) else int(offsets_of(data)[-1]))
+        batches = list(_cut(self.features.translated(data)))
         if threads <= 1 or len(batches) <= 1:
-            return [one(batch) for batch in batches]
+            return [one(*batch) for batch in batches]
         with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(one, batches))
+            return list(pool.map(one, *zip(*batches, strict=True)))
 
 
-def _cut(data: Sentences) -> Iterator[Sentences]:
+def _forbid(scores: F64, allowed: Allowed | None) -> None:
+    """-inf for labels that a token may not have; scores: F64[tokens, labels or more]."""
+    if allowed is not None:
+        scores[:, : allowed.size][~allowed.mask()] = -np.inf
+
+
+def _cut(data: Batch) -> Iterator[tuple[int, Batch]]:
+    """Runs of sentences, each with the number of its first one (of a corpus, where lines are counted: 0)."""
     if isinstance(data, Corpus | Reading):
-        yield from data.batches(_BATCH)
+        yield from ((0, batch) for batch in data.batches(_BATCH))
         return
     for first, last in runs(offsets_of(data), _BATCH):
-        yield data[first:last]
+        yield first, data[first:last]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trellis.errors import DamagedModelError, TemplateError
 from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
@@ -27,6 +29,9 @@ def description_of(
         "transition_sources": layout.source.astype(np.uint16),
         "transition_targets": layout.target.astype(np.uint16),
     }
+    if layout.arc_attributes:
+        tensors["arc_counts"] = np.diff(layout.arc_start).astype(np.int32)
+        tensors["arc_pairs"] = layout.arc_pair
     put_strings(tensors, "labels", model.labels)
     features = put_features(tensors, model.features)
     return {"model": kind, "params": params, "training": training, "features": features}, tensors
@@ -47,7 +52,7 @@ def model_from(
         labels = get_strings(tensors, "labels")
         if not 1 <= len(labels) <= MOST_LABELS:
             raise ValueError("number of labels")
-        features = get_features(tensors, description["features"], description["format"], functions)
+        features = get_features(tensors, description["features"], description["format"], len(labels), functions)
         layout = _get_layout(tensors, len(labels), features.attributes)
         weights = tensor(tensors, "weights", np.float64)
         if len(weights) != layout.size or not np.isfinite(weights).all():
@@ -69,11 +74,25 @@ def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
         raise ValueError("sizes of the layout")
     if any(len(part) and part.max() >= labels for part in (label, source, target)):
         raise ValueError("labels out of range")
-    inside = np.ones(len(label), bool)
-    inside[start[:-1][counts > 0]] = False
-    if np.any(np.diff(label, prepend=0)[inside] <= 0) or not ascending(source.astype(np.int64) * labels + target):
+    if not _ascending_within(label, start) or not ascending(source.astype(np.int64) * labels + target):
         raise ValueError("weights not in order")
-    return WeightLayout(labels, start, label, source, target)
+    layout = WeightLayout(labels, start, label, source, target)
+    return _with_arcs(tensors, layout) if "arc_counts" in tensors else layout
+
+
+def _with_arcs(tensors: Tensors, layout: WeightLayout) -> WeightLayout:
+    """The layout with its arc attributes, of which there is at least one."""
+    counts = tensor(tensors, "arc_counts", np.int32).astype(np.int64)
+    pair = tensor(tensors, "arc_pairs", np.int32)
+    # each is checked alone first: a sum of sizes that are none could be right
+    if not len(counts) or np.any(counts < 0) or np.any(counts > layout.labels**2) or counts.sum() != len(pair):
+        raise ValueError("sizes of the arc attributes")
+    if len(pair) and not (pair.min() >= 0 and pair.max() < layout.labels**2):
+        raise ValueError("label pairs out of range")
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    if not _ascending_within(pair, start):
+        raise ValueError("weights of arc attributes not in order")
+    return replace(layout, arc_start=start, arc_pair=pair)
 
 
 def _check_training(training: dict[str, Any]) -> None:
@@ -92,3 +111,10 @@ def _check_training(training: dict[str, Any]) -> None:
 
 def _finite(value: object) -> bool:
     return type(value) is float and math.isfinite(value)
+
+
+def _ascending_within(values: NDArray[np.int32], start: NDArray[np.int64]) -> bool:
+    """Whether each of the parts `start[a]:start[a + 1]` ascends; no value is negative."""
+    inside = np.ones(len(values), bool)
+    inside[start[:-1][np.diff(start) > 0]] = False
+    return not np.any(np.diff(values, prepend=0)[inside] <= 0)

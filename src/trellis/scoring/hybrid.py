@@ -53,7 +53,7 @@ class HybridScoring:
         self.cell = row * self.width + layout.pair_label[self.dense_pair]
 
     @cached_property
-    def _code(self) -> I64:
+    def code(self) -> I64:
         """Where the weights of an attribute are, in one number (see `score_packed`)."""
         single = -1 - (4096 * self.layout.pair_start[:-1] + np.diff(self.layout.pair_start))
         return np.where(self.row_of >= 0, self.row_of, single)
@@ -91,7 +91,7 @@ class HybridScoring:
         layout = self.layout
         out = np.empty((len(indptr) - 1, self.width))
         given = np.empty(0) if values is None else values
-        score_packed(indptr, ids, given, self._code, layout.pair_label, rows, weights, out)
+        score_packed(indptr, ids, given, self.code, layout.pair_label, rows, weights, out)
         return out
 
     def add_gradient(

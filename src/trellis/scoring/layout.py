@@ -1,16 +1,22 @@
 """Which weights there are and in what order: the vector theta that optimisers see.
 
-theta = [ weight of (attribute 0, its labels ascending), (attribute 1, ...), ..., transitions (i, j) ascending ]
+theta = [ weight of (attribute 0, its labels ascending), (attribute 1, ...), ..., transitions (i, j) ascending,
+          arc attribute 0 with its label pairs (i, j) ascending, arc attribute 1, ... ]
+
+Arc attributes are observed at a token and bear on the transition into it (the B lines of CRF++, the b patterns of
+Wapiti). They are numbered by themselves; most models have none.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError
+from trellis.labels import first_tokens
+from trellis.lattice import Allowed
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -21,13 +27,16 @@ _MOST = 1 << 31  # weights, numbered in 32 bits
 @dataclass(frozen=True)
 class WeightLayout:
     """Attribute a has weights `pair_start[a]:pair_start[a + 1]` of theta, for the labels `pair_label` there;
-    after all pairs comes one weight for each transition `source[k] -> target[k]`."""
+    after all pairs comes one weight for each transition `source[k] -> target[k]`; after these, at `arcs_at`, arc
+    attribute a has weights `arc_start[a]:arc_start[a + 1]` for the label pairs `arc_pair` there, i * labels + j."""
 
     labels: int
     pair_start: I64  # [attributes + 1]
     pair_label: I32  # [pairs]
     source: I32  # [transitions]
     target: I32  # [transitions]
+    arc_start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))  # [arc attributes + 1]
+    arc_pair: I32 = field(default_factory=lambda: np.zeros(0, np.int32))  # [arc weights]
 
     @property
     def attributes(self) -> int:
@@ -38,9 +47,18 @@ class WeightLayout:
         return len(self.pair_label)
 
     @property
+    def arc_attributes(self) -> int:
+        return len(self.arc_start) - 1
+
+    @property
+    def arcs_at(self) -> int:
+        """Where the weights of arc attributes begin in theta."""
+        return self.pairs + len(self.source)
+
+    @property
     def size(self) -> int:
         """The length of theta."""
-        return self.pairs + len(self.source)
+        return self.arcs_at + len(self.arc_pair)
 
     def transition_matrix(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weights of the transitions -> F64[labels, labels]; a transition without a weight scores 0."""
@@ -48,13 +66,17 @@ class WeightLayout:
         matrix[self.source, self.target] = weights
         return matrix
 
-    def restricted(self, attributes: I64) -> tuple[WeightLayout, I32]:
-        """The layout of these attributes only (and all transitions), and where its weights are in theta."""
-        counts = self.pair_start[attributes + 1] - self.pair_start[attributes]
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        index = np.repeat(self.pair_start[attributes] - start[:-1], counts) + np.arange(start[-1])
+    def restricted(self, attributes: I64, arc_attributes: I64 | None = None) -> tuple[WeightLayout, I32]:
+        """The layout of these attributes (and arc attributes, none if not given) only, and all transitions, and where
+        its weights are in theta."""
+        start, index = _gathered(self.pair_start, attributes)
         part = WeightLayout(self.labels, start, self.pair_label[index], self.source, self.target)
-        return part, np.concatenate([index, np.arange(self.pairs, self.size)]).astype(np.int32)
+        parts = [index, np.arange(self.pairs, self.arcs_at)]
+        if arc_attributes is not None:
+            start, index = _gathered(self.arc_start, arc_attributes)
+            part = replace(part, arc_start=start, arc_pair=self.arc_pair[index])
+            parts.append(index + self.arcs_at)
+        return part, np.concatenate(parts).astype(np.int32)
 
 
 def observed_layout(
@@ -66,28 +88,70 @@ def observed_layout(
     labels: int,
     all_pairs: bool = False,
     all_transitions: bool = False,
+    allowed: Allowed | None = None,
 ) -> WeightLayout:
     """Weights for what the training data shows: pairs of an attribute and a label at one token, and labels of
-    neighbouring tokens; or for all pairs, or all transitions."""
+    neighbouring tokens; or for all pairs, or all transitions.
+
+    With `allowed`, pairs are counted only at tokens that have a choice: the others teach nothing about attributes.
+    """
     if all_pairs:
         start = np.arange(0, (attributes + 1) * labels, labels, dtype=np.int64)
         label = np.tile(np.arange(labels, dtype=np.int32), attributes)
     else:
         from trellis.scoring.kernels import list_pairs, mark_pairs
 
+        if allowed is not None:
+            from trellis.scoring.restricted import attributes_at
+
+            indptr, ids = attributes_at(allowed.open, indptr, ids)
         seen = mark_pairs(indptr, ids, gold, attributes, labels)
         start, label = list_pairs(seen, labels)
     follows = np.ones((labels, labels), bool) if all_transitions else _neighbours(gold, offsets, labels)
-    if len(label) >= _MOST:
-        raise SettingError(f"{len(label):,} weights are too many; at most {_MOST:,} (use fewer features)")
+    _check_number(len(label))
     source, target = (side.astype(np.int32) for side in np.nonzero(follows))
     return WeightLayout(labels, start, label, source, target)
 
 
+def with_observed_arcs(
+    layout: WeightLayout,
+    indptr: I64,
+    ids: I32,
+    gold: I32,
+    offsets: I64,
+    arc_attributes: int,
+    all_pairs: bool = False,
+) -> WeightLayout:
+    """The layout with weights for the packed arc attributes (-1: unknown) too: for the label pairs (before, here) that
+    the training data shows at a token with the attribute, or for all pairs."""
+    cells = layout.labels * layout.labels
+    if all_pairs:
+        _check_number(layout.size + arc_attributes * cells)
+        start = np.arange(arc_attributes + 1, dtype=np.int64) * cells
+        return replace(layout, arc_start=start, arc_pair=np.tile(np.arange(cells, dtype=np.int32), arc_attributes))
+    token = np.repeat(np.arange(len(gold)), np.diff(indptr))
+    here = (ids >= 0) & ~first_tokens(offsets)[token]
+    token, ids = token[here], ids[here]
+    seen = np.unique((ids.astype(np.int64) * layout.labels + gold[token - 1]) * layout.labels + gold[token])
+    _check_number(layout.size + len(seen))
+    start = np.searchsorted(seen, np.arange(arc_attributes + 1, dtype=np.int64) * cells).astype(np.int64)
+    return replace(layout, arc_start=start, arc_pair=(seen % cells).astype(np.int32))
+
+
 def _neighbours(gold: I32, offsets: I64, labels: int) -> NDArray[np.bool_]:
     follows = np.zeros((labels, labels), bool)
-    inside = np.ones(len(gold), bool)
-    inside[offsets[:-1][np.diff(offsets) > 0]] = False
-    here = np.flatnonzero(inside)
+    here = np.flatnonzero(~first_tokens(offsets))
     follows[gold[here - 1], gold[here]] = True
     return follows
+
+
+def _gathered(start: I64, chosen: I64) -> tuple[I64, I64]:
+    """Where the weights of the chosen begin once they lie end to end, and where each of them came from."""
+    counts = start[chosen + 1] - start[chosen]
+    begin = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return begin, np.repeat(start[chosen] - begin[:-1], counts) + np.arange(begin[-1])
+
+
+def _check_number(weights: int) -> None:
+    if weights >= _MOST:
+        raise SettingError(f"{weights:,} weights are too many; at most {_MOST:,} (use fewer features)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from trellis.studies.bench_features import FeatureBench
 from trellis.studies.bench_tag import TagBench
 from trellis.studies.bench_train import TrainBench, Trained
 from trellis.studies.clock import Comparison
@@ -45,6 +46,14 @@ def tag_rows(bench: TagBench) -> list[Row]:
         return f"{bench.tokens / seconds:,.0f}"
 
     return [*_rows("tokens/second", bench.tag, speed), *_memory_rows(bench.memory)]
+
+
+def feature_rows(bench: FeatureBench) -> list[Row]:
+    """Rows of `trellis bench features`."""
+    return [
+        *_rows(bench.task.features, bench.prepare, _seconds),
+        *_rows(f"ner, {bench.ner_templates} templates", bench.ner, _seconds, peer="Python strings"),
+    ]
 
 
 def _full_rows(peer: Trained, own: Trained) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from function_cases import per_token
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trellis.errors import DataError
@@ -95,7 +95,6 @@ entries = st.lists(st.tuples(phrases, st.sampled_from("XYZ")), min_size=1, max_s
 
 @given(entries=entries, sentences=st.lists(st.lists(st.sampled_from("abcd"), max_size=10), max_size=4))
 @example(entries=[("a a", "X"), ("a", "Y")], sentences=[["a"] * 5])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_is_found_as_by_trying_every_phrase_everywhere(entries, sentences):
     types = sorted({kind for _, kind in entries})
     names = sorted({phrase for phrase, _ in entries})

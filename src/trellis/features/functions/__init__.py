@@ -15,6 +15,7 @@ from trellis.features.functions.contract import (
 from trellis.features.functions.gazetteer import GAZETTEER
 from trellis.features.functions.kinds import INITIAL, LENGTH, TESTS
 from trellis.features.functions.numbers import NUMBER
+from trellis.features.functions.own import APPLY, APPLY_SENTENCE
 from trellis.features.functions.parts import EACH, NGRAMS
 from trellis.features.functions.patterns import FIND, REGEX
 from trellis.features.functions.places import IS_FIRST, IS_LAST
@@ -49,6 +50,8 @@ FUNCTIONS: dict[str, Function] = {
         CLUSTER,
         VECTORS,
         GAZETTEER,
+        APPLY,
+        APPLY_SENTENCE,
     )
 }
 

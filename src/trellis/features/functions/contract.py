@@ -61,8 +61,9 @@ class Function:
     `check` looks at the arguments behind the column: it raises ValueError, worded to follow "suffix: ", for what
     does not fit. Exactly one of `of_type`, `rows`, `of_sentence` is given; each takes the resource (None where there
     is none) and the arguments. `padded`: positions before and after the sentence are strings too (`_B-1`), and go
-    through the function; else they have no value. `many`: the name of a last argument that may be given several
-    times in an expression, as in suffix(word, 1, 2, 3), which stands for three features.
+    through the function; else they have no value. `many`: the last argument is a whole number that may be given several
+    times in an expression, as in suffix(word, 1, 2, 3), which stands for three features; `check` and all others see
+    one of them at a time, behind the arguments that are no numbers.
     """
 
     name: str

@@ -23,11 +23,11 @@ def _all_lower(s: str) -> bool:
 
 
 def _has_digit(s: str) -> bool:
-    return any(map(str.isdigit, s))
+    return not s.isalpha() and any(map(str.isdigit, s))  # most words are letters only
 
 
 def _has_hyphen(s: str) -> bool:
-    return any(hyphen in s for hyphen in _HYPHENS)
+    return not s.isalpha() and any(hyphen in s for hyphen in _HYPHENS)
 
 
 def _has_upper(s: str) -> bool:

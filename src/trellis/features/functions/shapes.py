@@ -33,7 +33,9 @@ def _shape(strings: Sequence[str], _: Resource | None, arguments: Arguments) -> 
 
 
 def _short_shape(strings: Sequence[str], _: Resource | None, arguments: Arguments) -> list[str | None]:
-    return [_RUN.sub(r"\1", s.translate(_KINDS)) for s in strings]
+    shapes = [s.translate(_KINDS) for s in strings]
+    short = {shape: _RUN.sub(r"\1", shape) for shape in set(shapes)}  # there are few shapes
+    return [short[shape] for shape in shapes]
 
 
 SHAPE = Function("shape", "upper case as X, other letters as x, digits as d", no_arguments, of_type=_shape)

@@ -39,7 +39,7 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
         for t in range(1, length):
             if each:
                 block[:labels, :labels] = transitions[first + t]
-            _step(delta[t - 1], block, delta[t])
+            best_step(delta[t - 1], block, delta[t])
             for j in range(labels):
                 delta[t, j] += scores[first + t, j]
         label = 0
@@ -60,7 +60,7 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
 
 
 @part
-def _step(previous: Array, block: Array, out: Array) -> None:
+def best_step(previous: Array, block: Array, out: Array) -> None:
     """out[j] = max_i (previous[i] + block[i, j]); four i in one sweep, a multiple of four of them."""
     width = len(out)
     for j in range(width):

@@ -30,7 +30,7 @@ def forward(scores: Array, transitions: Array, each: int, alpha: Array) -> float
         for j in range(labels):
             value = scores[t, j]
             if t > 0:
-                value += _log_sum_column(alpha[t - 1], transitions[t * each], j)
+                value += log_sum_column(alpha[t - 1], transitions[t * each], j)
             alpha[t, j] = value
             high = max(high, value)
         if high == -np.inf:
@@ -39,7 +39,7 @@ def forward(scores: Array, transitions: Array, each: int, alpha: Array) -> float
             alpha[t, j] -= high
         total += high
     if len(alpha):
-        total += _log_sum(alpha[-1])
+        total += log_sum(alpha[-1])
     return total
 
 
@@ -313,7 +313,7 @@ def _draw(p: Array, u: float) -> int:
 
 
 @part
-def _log_sum(values: Array) -> float:
+def log_sum(values: Array) -> float:
     high = -np.inf
     for v in values:
         high = max(high, v)
@@ -324,7 +324,7 @@ def _log_sum(values: Array) -> float:
 
 
 @part
-def _log_sum_column(values: Array, block: Array, j: int) -> float:
+def log_sum_column(values: Array, block: Array, j: int) -> float:
     """log sum_i exp(values[i] + block[i, j])."""
     high = -np.inf
     for i in range(len(values)):

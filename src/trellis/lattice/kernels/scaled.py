@@ -37,7 +37,7 @@ Array = Any
 
 _BUFFER = 512  # tokens whose alpha and q wait for their products to be summed
 _STRIDE = 520  # not a power of two: columns 4096 bytes apart would fight for one set of the cache
-_TINY, _HUGE = 1e-100, 1e100
+TINY, HUGE = 1e-100, 1e100
 
 
 @kernel
@@ -60,7 +60,7 @@ def scaled_marginals(
     added up over sentences not flagged), log_z F64[sentences], redo BOOL[sentences].
     """
     width, labels = scores.shape[1], len(transitions)
-    top, bottom, forbidden = _spread(transitions)
+    top, bottom, forbidden = spread_of(transitions)
     spread = top - bottom
     limit = 115.0 if forbidden else 600.0 if spread <= 330.0 else -1.0
     across = np.zeros((width, width))  # E[i, j]
@@ -105,7 +105,7 @@ def scaled_marginals(
             redo[s] = redo[s] or _has_zero(scale, w, length[w])
             if redo[s]:
                 continue
-            log_z[s] -= _log_product(scale, w, length[w])
+            log_z[s] -= log_product(scale, w, 4, length[w])
             if want_arcs:
                 for t in range(1, length[w]):
                     if waiting == _BUFFER:
@@ -177,7 +177,7 @@ def _backward(
 
 
 @part
-def _spread(values: Array) -> Array:
+def spread_of(values: Array) -> Array:
     """Largest and smallest finite entry, and whether any entry is minus infinity."""
     top, bottom, forbidden = -np.inf, np.inf, False
     for i in range(values.shape[0]):
@@ -219,7 +219,7 @@ def _strays(step: Array, w: int, alpha: Array, r: int) -> bool:
     strays = False
     for j in range(step.shape[1]):
         b, a = step[w, j], alpha[r, j]
-        strays |= a > 0.0 and (a < _TINY or not b <= _HUGE or (b > 0.0 and b < _TINY))
+        strays |= a > 0.0 and (a < TINY or not b <= HUGE or (b > 0.0 and b < TINY))
     return strays
 
 
@@ -233,11 +233,11 @@ def _has_zero(scale: Array, w: int, length: int) -> bool:
 
 
 @part
-def _log_product(scale: Array, w: int, length: int) -> float:
-    """sum_t log c_t, with one logarithm for many factors."""
+def log_product(scale: Array, first: int, step: int, length: int) -> float:
+    """sum_t log c_t, with one logarithm for many factors; c_t is at first + step t."""
     total, product = 0.0, 1.0
     for t in range(length):
-        c = scale[4 * t + w]
+        c = scale[first + step * t]
         if c > 1e-100 and c < 1e100:
             product *= c
         else:

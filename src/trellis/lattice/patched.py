@@ -1,0 +1,60 @@
+"""Chains whose transitions change from token to token by patches (see `kernels.patches`), in memory that is used up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trellis.lattice.chain import F64, I32, I64, Marginals
+from trellis.lattice.kernels.patched import Kinds, patched_marginals
+from trellis.lattice.kernels.patched_log import patched_log_marginals
+from trellis.lattice.kernels.patched_paths import add_patched_scores, patched_best_paths, subtract_patched_path
+from trellis.lattice.kernels.patches import Patches
+from trellis.lattice.work import WorkChain
+
+
+@dataclass
+class PatchedChain(WorkChain):
+    """A work chain with patches on the transitions into its tokens, and the ready factors of kinds of tokens, filled
+    from the same transitions. `gradient: F64[weights of the patches]` is added to: expected values by `marginals`,
+    less those of a path by `subtract_path`; None if nothing is asked about arcs."""
+
+    patches: Patches
+    kinds: Kinds
+    gradient: F64 | None
+
+    def path_scores(self, paths: I32) -> F64:
+        totals = super().path_scores(paths)
+        add_patched_scores(self.offsets, self.patches, paths, totals)
+        return totals
+
+    def marginals(self) -> Marginals:
+        """log Z, nodes F64[tokens, width] in the memory of the scores, expected transitions F64[labels, labels]
+        whatever their patches (zeros if nothing is asked about arcs)."""
+        log_z, redo = np.empty(len(self.offsets) - 1), np.zeros(len(self.offsets) - 1, bool)
+        arcs = np.zeros_like(self.transitions)
+        want, gradient = self.gradient is not None, np.zeros(0) if self.gradient is None else self.gradient
+        patched_marginals(
+            self.scores, self.transitions, self.offsets, self.patches, self.kinds,
+            want, self.scores, arcs, gradient, log_z, redo,
+        )  # fmt: skip
+        which = np.flatnonzero(redo)
+        if len(which):
+            patched_log_marginals(
+                self.scores, self.transitions, self.offsets, which, self.patches,
+                want, self.scores, arcs, gradient, log_z,
+            )  # fmt: skip
+        return Marginals(log_z, self.scores, arcs)
+
+    def subtract_path(self, answer: Marginals, path: I32) -> None:
+        assert self.gradient is not None
+        super().subtract_path(answer, path)
+        subtract_patched_path(self.offsets, self.patches, path, self.gradient)
+
+
+def patched_best(scores: F64, transitions: F64, offsets: I64, patches: Patches) -> I32:
+    """The best paths, I32[tokens], for scores F64[tokens, width >= labels] that are known to be finite."""
+    paths = np.zeros(len(scores), np.int32)
+    patched_best_paths(scores, transitions, offsets, patches, paths, np.empty(len(offsets) - 1))
+    return paths

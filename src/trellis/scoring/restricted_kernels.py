@@ -1,0 +1,153 @@
+"""Compiled loops for scores of allowed labels only. Places, sets and labels as in `lattice.Allowed`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trellis.jit import kernel, ordered_part
+
+Array = Any
+
+
+@kernel
+def list_entries(
+    indptr: Array,
+    ids: Array,
+    values: Array,
+    pair_start: Array,
+    pair_label: Array,
+    places: Array,
+    which: Array,
+    start: Array,
+    labels: Array,
+) -> Array:
+    """The weights that each place's score adds up: where they begin, I64[places + 1], their numbers I32[entries], and
+    values F64[entries] (none when all are 1). Tokens with one label have none."""
+    valued = len(values) > 0
+    first = np.zeros(places[-1] + 1, np.int64)
+    number = np.full(start[1], -1, np.int64)  # of a label in the token's set
+    for t in range(len(which)):
+        u, v = start[which[t]], start[which[t] + 1]
+        if v - u == 1:
+            continue
+        for k in range(u, v):
+            number[labels[k]] = k - u
+        for k in range(indptr[t], indptr[t + 1]):
+            for pair in range(pair_start[ids[k]], pair_start[ids[k] + 1]):
+                i = number[pair_label[pair]]
+                if i >= 0:
+                    first[places[t] + i + 1] += 1
+        for k in range(u, v):
+            number[labels[k]] = -1
+    for k in range(places[-1]):
+        first[k + 1] += first[k]
+    entry, entry_value = np.empty(first[-1], np.int32), np.empty(first[-1] if valued else 0)
+    at = first[:-1].copy()
+    for t in range(len(which)):
+        u, v = start[which[t]], start[which[t] + 1]
+        if v - u == 1:
+            continue
+        for k in range(u, v):
+            number[labels[k]] = k - u
+        for k in range(indptr[t], indptr[t + 1]):
+            for pair in range(pair_start[ids[k]], pair_start[ids[k] + 1]):
+                i = number[pair_label[pair]]
+                if i >= 0:
+                    place = places[t] + i
+                    entry[at[place]] = pair
+                    if valued:
+                        entry_value[at[place]] = values[k]
+                    at[place] += 1
+        for k in range(u, v):
+            number[labels[k]] = -1
+    return first, entry, entry_value
+
+
+@kernel
+def entry_scores(begin: int, end: int, weights: Array, first: Array, entry: Array, value: Array, out: Array) -> None:
+    """out[place - begin] = sum of the weights of the place's entries, for places begin..end."""
+    _add_up(begin, end, weights, first, entry, value, out)
+
+
+@ordered_part  # two sums, by hand: vector gathers take longer for so few
+def _add_up(begin: int, end: int, weights: Array, first: Array, entry: Array, value: Array, out: Array) -> None:
+    valued = len(value) > 0
+    for place in range(begin, end):
+        even, odd = 0.0, 0.0
+        k, stop = first[place], first[place + 1]
+        if valued:
+            for n in range(k, stop):
+                even += value[n] * weights[entry[n]]
+        else:
+            while k + 2 <= stop:
+                even += weights[entry[k]]
+                odd += weights[entry[k + 1]]
+                k += 2
+            if k < stop:
+                even += weights[entry[k]]
+        out[place - begin] = even + odd
+
+
+@kernel
+def entry_gradient(
+    begin: int, end: int, delta: Array, first: Array, entry: Array, value: Array, gradient: Array
+) -> None:
+    """The transpose of entry_scores: delta[place - begin] goes to the weights of the place's entries."""
+    valued = len(value) > 0
+    for place in range(begin, end):
+        d = delta[place - begin]
+        if valued:
+            for k in range(first[place], first[place + 1]):
+                gradient[entry[k]] += value[k] * d
+        else:
+            for k in range(first[place], first[place + 1]):
+                gradient[entry[k]] += d
+
+
+@kernel
+def score_packed_places(
+    indptr: Array,
+    ids: Array,
+    values: Array,
+    code: Array,
+    pair_label: Array,
+    rows: Array,
+    weights: Array,
+    places: Array,
+    which: Array,
+    start: Array,
+    labels: Array,
+    out: Array,
+) -> None:
+    """As `kernels.score_packed`, for the allowed labels only: out: F64[places]. 0 for tokens with one label."""
+    valued = len(values) > 0
+    size = start[1]
+    number = np.full(size, -1, np.int64)  # of a label in the token's set
+    for t in range(len(which)):
+        p, n, u = places[t], places[t + 1] - places[t], start[which[t]]
+        for i in range(n):
+            out[p + i] = 0.0
+            number[labels[u + i]] = i
+        for k in range(indptr[t], indptr[t + 1] if n > 1 else indptr[t]):
+            if ids[k] < 0:
+                continue
+            v = values[k] if valued else 1.0
+            found = code[ids[k]]
+            if found < 0:
+                single = -1 - found
+                for pair in range(single // 4096, single // 4096 + single % 4096):
+                    i = number[pair_label[pair]]
+                    if i >= 0:
+                        out[p + i] += v * weights[pair]
+            elif n == size:
+                row = rows[found]
+                for j in range(size):
+                    out[p + j] += v * row[j]
+            else:
+                row = rows[found]
+                for i in range(n):
+                    out[p + i] += v * row[labels[u + i]]
+        for i in range(n):
+            number[labels[u + i]] = -1
