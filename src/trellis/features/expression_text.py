@@ -92,7 +92,7 @@ class _Reader:
         if name not in self.columns:
             raise self.error(node, f"no column {name}; the columns are: {', '.join(self.columns)}")
         if name == self.target:
-            raise self.error(node, f"reads the target column '{name}'")
+            raise self.error(node, f"reads the target column '{name}', which is to be predicted; read another")
         return column(name)
 
     def _placed(self, node: ast.Subscript) -> Features:
