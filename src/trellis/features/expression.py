@@ -168,18 +168,15 @@ def _named(view: View) -> str:
 
 
 def _rows(place: int | slice) -> range:
-    if isinstance(place, slice):
-        first, last = place.start, place.stop
-        if place.step is not None or not isinstance(first, int) or not isinstance(last, int) or first > last:
-            raise SettingError(
-                f"[{first!s:.20}:{last!s:.20}] is no window; expected e.g. [-2:2], from two before to two after"
-            )
-    elif isinstance(place, int):
-        first = last = place
-    else:
-        raise SettingError(f"[{place!r}] is no place; expected a number or a window, e.g. [-1] or [-2:2]")
+    window = isinstance(place, slice)
+    first, last = (place.start, place.stop) if isinstance(place, slice) else (place, place)
+    if not isinstance(first, int) or not isinstance(last, int) or (isinstance(place, slice) and place.step is not None):
+        what = "no window; both ends are needed" if window else f"no place: {place!r}"
+        raise SettingError(f"{what}; expected a number or a window, e.g. [-1] or [-2:2]")
     if max(abs(first), abs(last)) > _FARTHEST:
         raise SettingError(f"a place is too far away (at most {_FARTHEST})")
+    if first > last:
+        raise SettingError(f"[{first}:{last}] is no window; expected e.g. [-2:2], from two before to two after")
     return range(first, last + 1)
 
 
