@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DamagedModelError, TemplateError
+from trellis.errors import DamagedModelError, SettingError, TemplateError
 from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
 from trellis.models.linear import MOST_LABELS, LinearChain
 from trellis.scoring import WeightLayout
@@ -54,11 +54,15 @@ def model_from(
             raise ValueError("number of labels")
         features = get_features(tensors, description["features"], description["format"], len(labels), functions)
         layout = _get_layout(tensors, len(labels), features.attributes)
+        if layout.arc_attributes != features.arc_attributes:
+            raise ValueError("number of arc attributes")
         weights = tensor(tensors, "weights", np.float64)
         if len(weights) != layout.size or not np.isfinite(weights).all():
             raise ValueError("weights")
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
+    except SettingError as error:  # a function of the user's own was not given
+        raise SettingError(f"{path}: {error}") from None
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, TemplateError) as error:
         raise DamagedModelError(f"{path}: the model's parts do not fit together ({error})") from None
     return params, training, LinearChain(tuple(labels), features, layout, weights)
