@@ -9,7 +9,7 @@ import pytest
 from trellis.errors import FileAccessError, SettingError, TemplateError
 from trellis.features import PRESETS, templates_for
 from trellis.features.notation import parse_templates
-from trellis.features.template import Part, View
+from trellis.features.template import Part
 
 COLUMNS = ["word", "pos", "chunk"]
 
