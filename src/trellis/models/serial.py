@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DamagedModelError, TemplateError
+from trellis.errors import DamagedModelError, SettingError, TemplateError
 from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
 from trellis.models.linear import MOST_LABELS, LinearChain
 from trellis.scoring import WeightLayout
@@ -59,6 +59,8 @@ def model_from(
             raise ValueError("weights")
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
+    except SettingError:  # a function of the user's own is missing, which is nothing wrong with the file
+        raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, TemplateError) as error:
         raise DamagedModelError(f"{path}: the model's parts do not fit together ({error})") from None
     return params, training, LinearChain(tuple(labels), features, layout, weights)
