@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from trellis.errors import DataError
+from trellis.errors import SettingError
 from trellis.features import TagDictionary
-from trellis.lattice import Allowed, Chain
+from trellis.lattice import Chain
 from trellis.models import CRF
 from trellis.scoring import plain_scores
 
@@ -20,11 +22,11 @@ def model(corpus):
 
 
 @pytest.fixture(scope="module")
-def allowed(corpus, heldout, model):
-    """A dictionary that forbids the labels of some words, so that answers change."""
+def dictionary(corpus, model):
+    """One that forbids the labels of some words, so that answers change."""
     gold = corpus["pos"].translated({label: j for j, label in enumerate(model.labels)})
     gold = (gold + corpus["word"].ids % 2) % len(model.labels)
-    return TagDictionary.learn(corpus["word"], gold.astype(np.int32), len(model.labels), 8).allowed(heldout["word"])
+    return TagDictionary.learn("word", corpus["word"], gold.astype(np.int32), len(model.labels), 8)
 
 
 def full_lattice(model, data, allowed):
@@ -36,10 +38,12 @@ def full_lattice(model, data, allowed):
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_best_labels_and_marginals(model, heldout, allowed, way, threads, computing, monkeypatch):
+def test_best_labels_and_marginals(model, heldout, dictionary, way, threads, computing, monkeypatch):
     monkeypatch.setattr("trellis.models.linear._BATCH", 11)
+    restricted = replace(model, features=replace(model.features, dictionary=dictionary))
+    allowed = dictionary.allowed(heldout["word"])
     with computing(way):
-        best, nodes = model.best(heldout, threads, allowed), model.marginals(heldout, threads, allowed)
+        best, nodes = restricted.best(heldout, threads), restricted.marginals(heldout, threads)
     expected = full_lattice(model, heldout, allowed)
     np.testing.assert_array_equal(best, expected.best()[0])
     np.testing.assert_allclose(nodes, expected.marginals().nodes, atol=1e-12)
@@ -47,15 +51,18 @@ def test_best_labels_and_marginals(model, heldout, allowed, way, threads, comput
     assert np.any(best != model.best(heldout))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_label_sets_that_do_not_fit_are_refused(model, heldout, allowed, way, computing):
-    fewer = allowed.part(0, len(allowed) - 1)
-    other = Allowed(np.zeros(len(allowed), np.int32), np.array([0, 2]), np.arange(2, dtype=np.int32))
-    packed = model.pack(heldout)
-    for wrong in (fewer, other):
-        with computing(way):
-            for ask in (model.best, model.marginals):
-                with pytest.raises(DataError, match="allowed labels are given for"):
-                    ask(heldout, 1, wrong)
-            with pytest.raises(DataError, match="allowed labels are given for"):
-                model.best_of_packed(packed, heldout.offsets, wrong)
+@pytest.mark.parametrize("features", ["word[-1:1]", "word[-1:1] + transitions(suffix(word, 1)[0])"])
+def test_a_trained_dictionary_is_kept_in_the_file(corpus, heldout, features, tmp_path):
+    crf = CRF(target="pos", features=features, tag_dictionary=3, l2=0.5).fit(corpus)
+    allowed = crf.model_.features.dictionary.allowed(heldout["word"])
+    assert allowed.first_outside(crf.predict_ids(heldout)) is None
+    crf.save(tmp_path / "m")
+    again = CRF.load(tmp_path / "m")
+    assert again.predict(heldout) == crf.predict(heldout)
+    for a, b in zip(again.predict_marginals(heldout), crf.predict_marginals(heldout), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_it_needs_a_corpus():
+    with pytest.raises(SettingError, match="tag_dictionary is for corpora with columns"):
+        CRF(tag_dictionary=2).fit([[["a"]]], [["x"]])

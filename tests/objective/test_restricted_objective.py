@@ -32,7 +32,7 @@ def make_problem(seed, labels=3, lengths=(3, 0, 1, 4), valued=False, attributes=
     values = rng.normal(size=len(ids)) * 2 if valued else None
     sizes = attributes, labels
     layout = observed_layout(indptr, ids, gold, offsets, *sizes, everything, everything, allowed if own else None)
-    return layout, Examples(indptr, ids, values, gold, offsets, allowed)
+    return layout, Examples(indptr, ids, values, gold, offsets, allowed=allowed)
 
 
 def threaded(layout, examples, l2=0.0, threads=1):

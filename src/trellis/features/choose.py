@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trellis.errors import FileAccessError, SettingError, TemplateError
-from trellis.features.expression import Features
+from trellis.features.expression import Features, Term
 from trellis.features.expression_text import parse_features
 from trellis.features.notation import parse_templates
 from trellis.features.presets import PRESETS
@@ -52,23 +52,18 @@ def _parse(
     if _COMMAND.search(text) or all(not line or (line[0] in "#UBub*" and "[" not in line) for line in lines):
         return parse_templates(text, columns, target, path, positions)
 
-    def preset(name: str) -> Features:
-        if name not in PRESETS:
-            raise SettingError(f"no preset '{name}'; the presets are: {', '.join(PRESETS)}")
-        return _preset(name, columns, target)
-
-    found = parse_features(text, columns, target, path, preset).templates()
+    found = parse_features(text, columns, target, path, lambda name: preset(name, columns, target)).templates()
     if not any(template.on_labels for template in found):
         raise TemplateError("there are features of transitions only; at least one of labels is needed", path)
     return found
 
 
-def _preset(name: str, columns: Sequence[str], target: str) -> Features:
-    """A preset as features, for expressions that build on it."""
-    from trellis.features.expression import Term
-
+def preset(name: str, columns: Sequence[str] = (), target: str = "") -> Features:
+    """A preset as features, to build on. `columns`: those there are, if more than it needs: some presets use more."""
+    if name not in PRESETS:
+        raise SettingError(f"no preset '{name}'; the presets are: {', '.join(PRESETS)}")
     terms = []
-    for template in _preset_templates(name, columns, target):
+    for template in _preset_templates(name, columns or _columns_in(PRESETS[name].text), target):
         kind, label = template.literals[0][0], template.literals[0][1:]
         terms.append(Term(template.parts, label.strip("=:"), kind))
     return Features(tuple(terms))

@@ -67,6 +67,10 @@ class Features:
         """One template a feature; the same feature twice is one."""
         return tuple({term.template.text: term.template for term in self.terms}.values())
 
+    def __repr__(self) -> str:
+        labels = " + ".join(term.label for term in self.terms)
+        return f"<Features: {labels if len(labels) < 80 else labels[:76] + ' ...'}>"
+
     def __str__(self) -> str:
         lines = [template.text for template in self.templates()]
         if any(part.view.function in ("t", "m") for term in self.terms for part in term.parts):

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.features import TemplateFeatures
+from trellis.features import Packed, TemplateFeatures
 from trellis.features.hashing import HashNumbering
+from trellis.features.numbering import Numbering
 from trellis.models import CRF
 
 _BYTES = 8 + 2  # a weight and its label
@@ -20,10 +21,9 @@ _KEY = 8
 
 @dataclass(frozen=True)
 class TemplateCost:
-    """One template (or several that share their attributes). `weights`: (attribute, label) pairs; `active`: those that
-    are not zero; `size`: bytes in the model file for keys and weights; `largest`: the largest absolute weight. With
-    data: `per_token`, how often the template has a value, and `unknown`, the share of values never seen in training.
-    """
+    """One template (or several that share their attributes). `weights`: pairs of an attribute and a label, or a
+    transition; `active`: those that are not zero; `size`: bytes in the model file for keys and weights; `largest`: the
+    largest absolute weight. With data, `per_token`: how often the template has a value there that the model knows."""
 
     template: str
     attributes: int
@@ -32,7 +32,6 @@ class TemplateCost:
     size: int
     largest: float
     per_token: float | None = None
-    unknown: float | None = None
 
 
 @dataclass(frozen=True)
@@ -83,32 +82,42 @@ def inspect(crf: CRF, data: Corpus | None = None, top: int = 10) -> Inspection:
 def _costs(crf: CRF, data: Corpus | None) -> Iterator[TemplateCost]:
     model = crf.model_
     layout, features = model.layout, model.features
-    weights = model.weights[: layout.pairs]
     packed = None if data is None else model.pack(data)
-    for text, first, last in _ranges(features, layout.attributes):
-        a, b = int(layout.pair_start[first]), int(layout.pair_start[last])
-        here = weights[a:b]
-        largest = float(np.abs(here).max()) if b > a else 0.0
-        size = _KEY * (last - first) + _BYTES * (b - a)
-        per_token = unknown = None
-        if packed is not None and data is not None and data.tokens:
-            known = int(np.count_nonzero((packed.ids >= first) & (packed.ids < last)))
-            per_token = known / data.tokens
-        yield TemplateCost(text, last - first, b - a, int(np.count_nonzero(here)), size, largest, per_token, unknown)
+    kinds: list[tuple[object, NDArray[np.int64], int, Packed | None]]
+    kinds = [(features, layout.pair_start, 0, packed)]
+    if isinstance(features, TemplateFeatures):
+        arcs = None if packed is None else packed.arcs
+        kinds = [(features.labels, layout.pair_start, 0, packed)]
+        kinds += [(features.transitions, layout.arc_start, layout.arcs_at, arcs)] if layout.arc_attributes else []
+    for numbering, start, at, found in kinds:
+        for text, first, last in _ranges(numbering, len(start) - 1):
+            a, b = at + int(start[first]), at + int(start[last])
+            here = model.weights[a:b]
+            per_token = None
+            if found is not None and data is not None and data.tokens:
+                known = int(np.count_nonzero((found.ids >= first) & (found.ids < last)))
+                per_token = known / data.tokens
+            yield TemplateCost(
+                text,
+                last - first,
+                b - a,
+                int(np.count_nonzero(here)),
+                _KEY * (last - first) + _BYTES * (b - a),
+                float(np.abs(here).max()) if b > a else 0.0,
+                per_token,
+            )
 
 
-def _ranges(features: object, attributes: int) -> Iterator[tuple[str, int, int]]:
+def _ranges(numbering: object, attributes: int) -> Iterator[tuple[str, int, int]]:
     """Which attributes a template has."""
-    if not isinstance(features, TemplateFeatures):
-        yield "attributes as given", 0, attributes
-        return
-    numbering = features.labels
     if isinstance(numbering, HashNumbering):
         yield f"{len(numbering.templates)} templates, hashed", 0, attributes
-        return
-    for group in numbering.groups:
-        text = " ".join(numbering.templates[k].text for k in group.members)
-        yield text, group.base, group.base + len(group.values)
+    elif isinstance(numbering, Numbering):
+        for group in numbering.groups:
+            text = " ".join(numbering.templates[k].text for k in group.members)
+            yield text, group.base, group.base + len(group.values)
+    else:
+        yield "attributes as given", 0, attributes
 
 
 def _names_of(features: Any, attributes: Sequence[int]) -> list[str]:
