@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import trellis.features
 from trellis.errors import SettingError, TemplateError
 from trellis.features import PRESETS, templates_for
 from trellis.features.expression import Features, bag, call, column, columns, transitions
@@ -72,6 +73,13 @@ class TestForms:
     def test_are_the_same_as_text_and_in_python(self, text, python, expected):
         assert lines(parsed(text)) == lines(python) == expected
         assert parsed(text).templates() == python.templates()
+
+    def test_functions_have_names_in_python(self):
+        found = trellis.features.suffix(word, 1, 2)[0] + trellis.features.shape(word)[-1]
+        assert found.templates() == parsed("suffix(word, 1, 2)[0] + shape(word)[-1]").templates()
+        assert {*FUNCTIONS, "bag", "preset"} <= set(dir(trellis.features))
+        with pytest.raises(AttributeError, match=r"trellis\.features has no 'sufix'; its functions are: x, "):
+            _ = trellis.features.sufix
 
     def test_windows_are_of_every_function_in_every_place(self):
         found = lines(call("suffix", word, 1, 2)[-1:0])
@@ -220,6 +228,13 @@ def test_every_preset_can_be_built_upon(name):
     assert built[-1] == own
     assert [template.parts for template in built[:-1]] == [template.parts for template in plain]
     assert [template.on_transitions for template in built[:-1]] == [template.on_transitions for template in plain]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_in_python_is_the_same(name):
+    built = templates_for(trellis.features.preset(name, COLUMNS, "chunk") + word[9], COLUMNS, "chunk")
+    assert built == templates_for(f'preset("{name}") + word[9]', COLUMNS, "chunk")
+    assert trellis.features.preset(name).templates()
 
 
 # text, line, column, what is quoted, what is said
