@@ -38,7 +38,7 @@ _COMMAND = re.compile(r"%([A-Za-z_]+)\[")
 # what only Wapiti's files have: kinds in lower case or *, other commands than %x, offsets from the sentence's ends
 _WAPITI_LINE = re.compile(r"[ub*]|[^#]*%(?:[XtTmM]\[|x\[\s*@)")
 # a # in the quotes of a command begins no comment
-_WAPITI_COMMENT = re.compile(r'((?:%[A-Za-z_]+\[[^"#\]]*(?:"(?:[^"\\]|\\.)*"[^"#\]]*)*|[^#])*?)\s*(#.*)?$')
+_WAPITI_TEXT = re.compile(r'(?:%[A-Za-z_]+\[[^"#\]]*(?:"(?:[^"\\]|\\.)*"[^"#\]]*)*|[^#])*')
 _MAX_REACH = 1000  # an offset beyond this is a typing mistake
 
 
@@ -113,8 +113,8 @@ def _without_comment(line: str, wapiti: bool) -> str:
     """CRF++ has whole lines of comment, Wapiti also ends of lines."""
     if not wapiti:
         return "" if line.lstrip().startswith("#") else line
-    match = _WAPITI_COMMENT.match(line)
-    return match[1] if match else line
+    match = _WAPITI_TEXT.match(line)
+    return match[0].rstrip() if match else line
 
 
 @dataclass
