@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -264,6 +267,15 @@ def test_whatever_is_read_the_only_error_is_a_template_error(text):
     notation = "Wapiti" if any(t.text[0] in "ub*" for t in templates) else "CRF++"
     again = parsed("\n".join([f"# notation: {notation}", *(template.text for template in templates)]))
     assert again == templates
+
+
+@pytest.mark.parametrize("piece", [" ", '"', "%t[", '%t[0,0,"', '"#', "%x", "\\a", ",", "["])
+@pytest.mark.parametrize("begin", ["u:", 'u:%t[0,0,"', "U:%x[0,0"])
+def test_long_lines_take_no_time(begin, piece):
+    begun = time.perf_counter()
+    with contextlib.suppress(TemplateError):
+        parsed(begin + piece * 20_000 + "x")
+    assert time.perf_counter() - begun < 2
 
 
 class TestWhereTemplatesComeFrom:
