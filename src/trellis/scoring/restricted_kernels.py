@@ -24,13 +24,13 @@ def list_entries(
     labels: Array,
 ) -> Array:
     """The weights that each place's score adds up: where they begin, I64[places + 1], their numbers I32[entries], and
-    values F64[entries] (none when all are 1). Tokens with one label have none."""
+    values F64[entries] (none when all are 1). Tokens with one label have none, nor have those with all labels."""
     valued = len(values) > 0
     first = np.zeros(places[-1] + 1, np.int64)
     number = np.full(start[1], -1, np.int64)  # of a label in the token's set
     for t in range(len(which)):
         u, v = start[which[t]], start[which[t] + 1]
-        if v - u == 1:
+        if v - u == 1 or v - u == start[1]:
             continue
         for k in range(u, v):
             number[labels[k]] = k - u
@@ -47,7 +47,7 @@ def list_entries(
     at = first[:-1].copy()
     for t in range(len(which)):
         u, v = start[which[t]], start[which[t] + 1]
-        if v - u == 1:
+        if v - u == 1 or v - u == start[1]:
             continue
         for k in range(u, v):
             number[labels[k]] = k - u
@@ -104,6 +104,25 @@ def entry_gradient(
         else:
             for k in range(first[place], first[place + 1]):
                 gradient[entry[k]] += d
+
+
+@kernel
+def rows_to_places(rows: Array, at: Array, size: int, out: Array) -> None:
+    """out[at[k] + j] = rows[k, j] for j < size."""
+    for k in range(len(at)):
+        row, to = rows[k], out[at[k] : at[k] + size]
+        for j in range(size):
+            to[j] = row[j]
+
+
+@kernel
+def places_to_rows(values: Array, at: Array, size: int, rows: Array) -> None:
+    """rows[k, j] = values[at[k] + j] for j < size, 0 in the padding."""
+    for k in range(len(at)):
+        row, given = rows[k], values[at[k] : at[k] + size]
+        for j in range(size):
+            row[j] = given[j]
+        row[size:] = 0.0
 
 
 @kernel

@@ -114,10 +114,7 @@ def _forward(
             from_all(alpha[o:p], down, labels, v, alpha, p, q - p)
         else:
             few_to_few(alpha, o, p - o, labels, u, down, v, alpha, p, q - p)
-        if q - p == size:
-            c = weigh(alpha[p:q], psi[p:q], 0, size)
-        else:
-            c = weigh(alpha, psi, p, q)
+        c = weigh(alpha[p:q], psi[p:q], 0, size) if q - p == size else weigh(alpha, psi, p, q)
         scale[t] = c
         dead |= c == 0.0
     return dead
