@@ -20,7 +20,7 @@ from trellis.scoring.restricted import RestrictedScoring
 
 F64 = NDArray[np.float64]
 
-_BLOCK = 2048  # tokens: scores, alpha, q and marginals of a block stay in the cache
+_BLOCK = 4096  # tokens: scores and marginals of a block stay in the cache
 
 
 class RestrictedShard(Shard):

@@ -39,9 +39,10 @@ class RestrictedScoring:
         self.places, self.labels = allowed.places, allowed.size
         given = np.empty(0) if values is None else values
         self._first, pairs, self._value = list_entries(
-            indptr, ids, given, layout.pair_start, layout.pair_label, *_sets(allowed)
+            indptr, ids, given, layout.pair_start, layout.pair_label, *allowed.for_loops
         )
-        self._entry, listed = number_by_appearance(pairs, layout.pairs)
+        entry, listed = number_by_appearance(pairs, layout.pairs)
+        self._entry = entry.view(np.uint32)  # see Allowed.for_loops
         self._listed = len(listed)
         free = allowed.open & (allowed.counts == allowed.size)
         self._free = np.flatnonzero(free)
@@ -96,7 +97,7 @@ def allowed_scores_of_packed(
     out = np.empty(int(allowed.places[-1]))
     given = np.empty(0) if values is None else values
     score_packed_places(
-        indptr, ids, given, scoring.code, scoring.layout.pair_label, rows, weights, *_sets(allowed), out
+        indptr, ids, given, scoring.code, scoring.layout.pair_label, rows, weights, *allowed.for_loops, out
     )
     return out
 
@@ -109,7 +110,3 @@ def attributes_at(
     start = np.concatenate([[0], np.cumsum(counts * tokens)]).astype(np.int64)
     keep = np.repeat(tokens, counts)
     return start, ids[keep], None if values is None else values[keep]
-
-
-def _sets(allowed: Allowed) -> tuple[I64, I32, I64, I32]:
-    return allowed.places, allowed.which, allowed.start, allowed.labels
