@@ -145,11 +145,14 @@ def score_packed_places(
     size = start[1]
     number = np.full(size, -1, np.int64)  # of a label in the token's set
     for t in range(len(which)):
-        p, n, u = places[t], places[t + 1] - places[t], start[which[t]]
+        n, u = places[t + 1] - places[t], start[which[t]]
+        s = out[places[t] : places[t + 1]]
+        s[:] = 0.0
+        if n == 1:
+            continue
         for i in range(n):
-            out[p + i] = 0.0
             number[labels[u + i]] = i
-        for k in range(indptr[t], indptr[t + 1] if n > 1 else indptr[t]):
+        for k in range(indptr[t], indptr[t + 1]):
             if ids[k] < 0:
                 continue
             v = values[k] if valued else 1.0
@@ -159,14 +162,14 @@ def score_packed_places(
                 for pair in range(single // 4096, single // 4096 + single % 4096):
                     i = number[pair_label[pair]]
                     if i >= 0:
-                        out[p + i] += v * weights[pair]
-            elif n == size:
-                row = rows[found]
-                for j in range(size):
-                    out[p + j] += v * row[j]
+                        s[i] += v * weights[pair]
+                continue
+            row = rows[found]
+            if n == size:
+                for j in range(n):
+                    s[j] += v * row[j]
             else:
-                row = rows[found]
                 for i in range(n):
-                    out[p + i] += v * row[labels[u + i]]
+                    s[i] += v * row[labels[u + i]]
         for i in range(n):
             number[labels[u + i]] = -1
