@@ -104,7 +104,7 @@ def observed_layout(
         if allowed is not None:
             from trellis.scoring.restricted import attributes_at
 
-            indptr, ids = attributes_at(allowed.open, indptr, ids)
+            indptr, ids, _ = attributes_at(allowed.open, indptr, ids)
         seen = mark_pairs(indptr, ids, gold, attributes, labels)
         start, label = list_pairs(seen, labels)
     follows = np.ones((labels, labels), bool) if all_transitions else _neighbours(gold, offsets, labels)
