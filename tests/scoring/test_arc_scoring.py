@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from trellis.lattice import Chain, WorkChain
 from trellis.scoring import WeightLayout, plain_transitions, with_observed_arcs
 from trellis.scoring import arcs as scoring_arcs
-from trellis.scoring.arcs import ArcChains, ArcOccurrences, ArcScoring
+from trellis.scoring.arcs import ArcChains, ArcOccurrences, patches_of
 
 
 @dataclass
@@ -102,7 +102,7 @@ def test_a_run_of_tokens_has_the_marginals_of_the_transitions_written_out(proble
     written = Chain(scores[:, :labels].copy(), problem.blocks()[a:b], offsets).marginals(arcs=True)
     transitions = layout.transition_matrix(problem.weights[layout.pairs : layout.arcs_at])
     gradient = np.zeros(len(layout.arc_pair))
-    patches = ArcScoring(layout).patches(problem.weights[layout.arcs_at :])
+    patches = patches_of(layout, problem.weights[layout.arcs_at :])
     patch = problem.chains().patching(patches, transitions, gradient)
     answer = patch(WorkChain(scores, transitions, offsets, scores.copy), a, b).marginals()
     near = {"rtol": 1e-11, "atol": 1e-11}
