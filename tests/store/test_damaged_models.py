@@ -501,6 +501,107 @@ def test_descriptions_that_do_not_fit_are_refused(raw, loading, change):
         loading(changed(raw, change))
 
 
+@pytest.fixture(scope="module")
+def rich_raw(tmp_path_factory):
+    """A model with all that features can have: functions, what they look up, transitions, ranks, a tag dictionary."""
+    sentences = {"word": [list("abca"), list("cb"), list("abc")], "tag": [list("XYXY"), list("YX"), list("XYX")]}
+    folder = tmp_path_factory.mktemp("rich")
+    (folder / "paths").write_text("001\ta\t2\n010\tb\t1\n", encoding="utf-8")
+    wide = "/".join(f"%x[{k % 3 - 1},word]" for k in range(30))
+    lines = [
+        "U0:%x[0,word]",
+        "U1:%suffix[-1,word,1]/%x[0,word]",
+        "U2:%tags[0,word]",
+        "U3:%ngrams[0,word,2]",
+        "U:%x[-1,word]",
+        "U:%x[1,word]",
+        f'U4:%cluster[0,word,"{folder}/paths"]',
+        f'U5:%cluster[0,word,"{folder}/paths",1]',
+        f"U6:{wide}",
+        f"B1:{wide}",
+        "B:%x[0,word]",
+    ]
+    words = Corpus.from_lists(sentences)
+    trellis.CRF(target="tag", features="\n".join(lines), tag_dictionary=2, tol=1e-3).fit(words).save(folder / "m")
+    return (folder / "m").read_bytes()
+
+
+def answers_or_is_refused(loading, data):
+    """Never anything else: no other error, no crash."""
+    try:
+        model = loading(data)
+    except DamagedModelError:
+        return False
+    for nodes in model.predict_marginals(Corpus.from_lists({"word": [list("abz"), []]})):
+        assert np.isfinite(nodes).all()
+    return True
+
+
+class TestAnyPartOfTheFeatures:
+    def test_the_model_itself_answers(self, rich_raw, loading):
+        assert answers_or_is_refused(loading, rich_raw)
+        tensors = set(from_bytes(rich_raw)[1])
+        assert {"label_keys", "transition_keys", "arc_pairs", "dictionary_labels", "vocabulary.0.bytes"} <= tensors
+        assert {name.split(".")[0] for name in tensors} >= {"ranks", "resource"}
+
+    def test_a_tensor_that_is_missing(self, rich_raw, loading):
+        for name in from_bytes(rich_raw)[1]:
+            with pytest.raises(DamagedModelError):
+                loading(changed(rich_raw, lambda _, tensors, name=name: tensors.pop(name)))
+
+    def test_a_tensor_of_another_kind(self, rich_raw, loading):
+        for name, values in from_bytes(rich_raw)[1].items():
+            for other in ("f8", "i8", "i4", "u2", "u1"):
+                if values.dtype != np.dtype(other):
+                    with pytest.raises(DamagedModelError):
+                        loading(changed(rich_raw, replacing(name, lambda v, other=other: v.astype(other))))
+            with pytest.raises(DamagedModelError):
+                loading(changed(rich_raw, replacing(name, lambda v: v[None])))
+
+    def test_a_tensor_too_short_or_too_long(self, rich_raw, loading):
+        for name, values in from_bytes(rich_raw)[1].items():
+            more = np.append(values, values[-1:] if len(values) else np.zeros(1, values.dtype))
+            zero = np.append(values, np.zeros(1, values.dtype))
+            for new in (values[:-1], more, zero):
+                if len(new) != len(values):
+                    data = changed(rich_raw, replacing(name, lambda _, new=new: new))
+                    accepted = answers_or_is_refused(loading, data)
+                    assert not accepted or name.endswith(".offsets"), name  # one more string need not be wrong
+
+    def test_a_tensor_that_is_not_there_in_any_model(self, rich_raw, loading):
+        for name in ("more", "resource.0.more", "ranks.label.0.0", "vocabulary.99.bytes", "keys"):
+            with pytest.raises(DamagedModelError):
+                loading(changed(rich_raw, lambda _, tensors, name=name: tensors.update({name: np.zeros(1, np.int64)})))
+
+    def test_any_number_in_a_tensor(self, rich_raw, loading):
+        for name, values in from_bytes(rich_raw)[1].items():
+            if values.dtype.kind == "f":
+                continue
+            kind = np.iinfo(values.dtype)
+            for at in range(0, len(values), 1 + len(values) // 6):
+                for new in {kind.min, kind.max, int(values[at]) ^ 1, int(values[at]) // 2}:
+                    answers_or_is_refused(loading, changed(rich_raw, setting(name, new, at=at)))
+
+    def test_any_entry_of_the_description(self, rich_raw, loading):
+        for path, value in entries_of(from_bytes(rich_raw)[0]["features"]):
+            for new in (None, -1, 0, 7, 1.5, True, "", "x", "U0:%x[0,word]", [], {}, [[]], [0], value):
+                other_column = path == ("dictionary",) and type(new) is str  # which need not be wrong
+                if (type(new) is not type(value) or new != value) and not other_column:
+                    accepted = answers_or_is_refused(loading, changed(rich_raw, put("features", *path, value=new)))
+                    assert not accepted, (path, new)
+            if isinstance(path[-1], str):
+                assert not answers_or_is_refused(loading, changed(rich_raw, without("features", *path)))
+
+
+def entries_of(tree, path=()):
+    """Everything in a description, with its path."""
+    if path:
+        yield path, tree
+    if isinstance(tree, dict | list):
+        for key in tree if isinstance(tree, dict) else range(len(tree)):
+            yield from entries_of(tree[key], (*path, key))
+
+
 def test_a_class_loads_only_files_of_its_own_kind(raw, tmp_path):
     (tmp_path / "m").write_bytes(changed(raw, put("model", value="HMM")))
     with pytest.raises(DamagedModelError, match="HMM"):

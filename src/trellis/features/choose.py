@@ -96,7 +96,9 @@ def _checked(templates: tuple[Template, ...], columns: Sequence[str], target: st
             if name not in columns:
                 raise TemplateError(f"'{template.text}': no column {name}; the columns are: {', '.join(columns)}")
             if name == target:
-                raise TemplateError(f"'{template.text}': reads the target column '{target}'")
+                raise TemplateError(
+                    f"'{template.text}': reads the target column '{target}', which is to be predicted; read another"
+                )
     if not any(template.on_labels for template in templates):
         raise TemplateError("no feature of labels; at least one is needed, e.g. word[0]")
     return templates

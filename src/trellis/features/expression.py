@@ -9,17 +9,19 @@ A column, or a function of one, becomes features when it is given a place: `[0]`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from trellis.errors import SettingError
 from trellis.features.functions import FUNCTIONS, Argument
-from trellis.features.template import Part, Template, View
+from trellis.features.template import CRFPP_HEADER, Part, Template, View, can_be_written
 
 Callables = Mapping[str, Callable[..., Any]]
 
 _FARTHEST = 1000
+_WIDE_PERCENT = "\uff05"
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,11 @@ class Term:
 
     @property
     def template(self) -> Template:
-        # a % would begin a command when the template is read again
-        label = f"{self.kind}:{self.label.replace('%', '_')}="
-        return Template((label, *["/"] * (len(self.parts) - 1), ""), self.parts)
+        # a % would begin a command when the template is read again; its wide twin hardly occurs by itself
+        label = f"{self.kind}:{self.label.replace('%', _WIDE_PERCENT)}"
+        if not self.parts:
+            return Template((label,), ())
+        return Template((label + "=", *["/"] * (len(self.parts) - 1), ""), self.parts)
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ class Features:
         if not isinstance(other, Features):
             return NotImplemented
         terms = tuple(
-            Term((*a.parts, *b.parts), f"{a.label}&{b.label}", a.kind) for a in self.terms for b in other.terms
+            Term((*a.parts, *b.parts), f"{a.label}&{b.label}", "B" if "B" in (a.kind, b.kind) else a.kind)
+            for a in self.terms
+            for b in other.terms
         )
         return Features(terms, _together(self.functions, other.functions))
 
@@ -66,7 +72,10 @@ class Features:
         return f"<Features: {labels if len(labels) < 80 else labels[:76] + ' ...'}>"
 
     def __str__(self) -> str:
-        return "\n".join(template.text for template in self.templates()) + "\n"
+        lines = [template.text for template in self.templates()]
+        if any(part.view.function in ("t", "m") for term in self.terms for part in term.parts):
+            lines.insert(0, CRFPP_HEADER)  # or they would make it a file of Wapiti's
+        return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,8 @@ class Columnar:
 
 def column(name: str) -> Columnar:
     """A column of the corpus by its name."""
+    if not re.fullmatch(r"[^\],\s]+", name):
+        raise SettingError(f"'{name}' cannot be written in a template; rename the column, without spaces, ',' and ']'")
     return Columnar((View("x", name),))
 
 
@@ -118,6 +129,12 @@ def call(name: str, *given: Columnar | Argument | Callable[..., Any]) -> Columna
             arguments.append(one)
         else:
             raise SettingError(f"{name}: {one!r} is no argument of a function; expected text or a whole number")
+    for argument in arguments:
+        if not can_be_written(argument):
+            raise SettingError(
+                f"{name}: {argument!r:.40} cannot be written in a template, which has one line, whole numbers of up to "
+                "nine digits, and no backslash before a quote or at the end of a text"
+            )
     function = FUNCTIONS[name]
     numbers = [a for a in arguments if isinstance(a, int)]
     lists: list[tuple[Argument, ...]]
@@ -138,7 +155,8 @@ def call(name: str, *given: Columnar | Argument | Callable[..., Any]) -> Columna
 
 def bag(features: Features) -> Features:
     """The same attribute wherever in the window the value is: `bag(word[-3:-1])`."""
-    label = "bag(" + "+".join(dict.fromkeys(term.label.split("[")[0] for term in features.terms)) + ")"
+    names = dict.fromkeys("&".join(_named(part.view) for part in term.parts) for term in features.terms)
+    label = f"bag({'+'.join(names)})"
     return replace(features, terms=tuple(replace(term, label=label) for term in features.terms))
 
 
@@ -154,16 +172,15 @@ def _named(view: View) -> str:
 
 
 def _rows(place: int | slice) -> range:
-    if isinstance(place, slice):
-        first, last = place.start, place.stop
-        if place.step is not None or not isinstance(first, int) or not isinstance(last, int) or first > last:
-            raise SettingError(f"[{first}:{last}] is no window; expected e.g. [-2:2], from two before to two after")
-    elif isinstance(place, int):
-        first = last = place
-    else:
-        raise SettingError(f"[{place!r}] is no place; expected a number or a window, e.g. [-1] or [-2:2]")
+    window = isinstance(place, slice)
+    first, last = (place.start, place.stop) if isinstance(place, slice) else (place, place)
+    if not isinstance(first, int) or not isinstance(last, int) or (isinstance(place, slice) and place.step is not None):
+        what = "no window; both ends are needed" if window else f"no place: {place!r}"
+        raise SettingError(f"{what}; expected a number or a window, e.g. [-1] or [-2:2]")
     if max(abs(first), abs(last)) > _FARTHEST:
-        raise SettingError(f"[{first}:{last}] is too far away (at most {_FARTHEST})")
+        raise SettingError(f"a place is too far away (at most {_FARTHEST})")
+    if first > last:
+        raise SettingError(f"[{first}:{last}] is no window; expected e.g. [-2:2], from two before to two after")
     return range(first, last + 1)
 
 

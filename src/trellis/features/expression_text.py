@@ -7,26 +7,42 @@ the feature language can be called.
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from trellis.errors import SettingError, TemplateError
+from trellis.errors import SettingError, TemplateError, TrellisError
 from trellis.features.expression import Columnar, Features, bag, call, column, transitions
 from trellis.features.functions import FUNCTIONS
 
 _Value = Columnar | Features | str | int
 
 
+_LARGEST = 10**9  # no number in a feature is larger; templates hold nine digits
+
+
 class _Reader:
+    """`text`: the expression in brackets that stand on lines of their own, so that it may go over several lines."""
+
     def __init__(
         self, text: str, columns: Sequence[str], target: str, path: str | Path, preset: Callable[[str], Features]
     ):
         self.text, self.columns, self.target, self.path, self.preset = text, columns, target, path, preset
 
     def error(self, node: ast.expr, message: str) -> TemplateError:
-        found = ast.get_source_segment(self.text, node) or ""
-        return TemplateError(f"'{found}': {message}", self.path, node.lineno, node.col_offset + 1)
+        found = self.text[1:-1] if node.lineno == 1 else ast.get_source_segment(self.text, node) or ""
+        return self.error_at(found, message, *self.place(node))
+
+    def place(self, node: ast.expr) -> tuple[int, int]:
+        """Line and column, from 1 on, without the brackets around it all."""
+        if node.lineno == 1:
+            return 1, 1
+        line = self.text.split("\n")[node.lineno - 1]
+        return node.lineno - 1, len(line.encode()[: node.col_offset].decode()) + 1  # Python counts bytes
+
+    def error_at(self, found: str, message: str, line: int, column: int) -> TemplateError:
+        return TemplateError(f"'{' '.join(found.split())[:200]}': {message}", self.path, line, column)
 
     def value(self, node: ast.expr) -> _Value:
         try:
@@ -36,6 +52,8 @@ class _Reader:
 
     def _value(self, node: ast.expr) -> _Value:
         if isinstance(node, ast.Constant) and isinstance(node.value, str | int) and not isinstance(node.value, bool):
+            if isinstance(node.value, int) and node.value >= _LARGEST:
+                raise self.error(node, f"is too large a number; expected one below {_LARGEST:,}")
             return node.value
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             inner = self.value(node.operand)
@@ -45,12 +63,24 @@ class _Reader:
             return self._column(node, node.id)
         if isinstance(node, ast.Subscript):
             return self._placed(node)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.BitAnd):
-            left, right = self.features(node.left), self.features(node.right)
-            return left + right if isinstance(node.op, ast.Add) else left & right
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self._sum(node)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd):
+            return self.features(node.left) & self.features(node.right)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
             return self._called(node, node.func.id)
         raise self.error(node, "not part of the feature language; expected e.g. word[-2:2] + (word[-1] & word[0])")
+
+    def _sum(self, node: ast.expr) -> Features:
+        """a + b + c + ... in a loop, as there may be hundreds."""
+        terms = []
+        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            terms.append(node.right)
+            node = node.left
+        found = self.features(node)
+        for term in reversed(terms):
+            found += self.features(term)
+        return found
 
     def features(self, node: ast.expr) -> Features:
         value = self.value(node)
@@ -62,7 +92,7 @@ class _Reader:
         if name not in self.columns:
             raise self.error(node, f"no column {name}; the columns are: {', '.join(self.columns)}")
         if name == self.target:
-            raise self.error(node, f"reads the target column '{name}'")
+            raise self.error(node, f"reads the target column '{name}', which is to be predicted; read another")
         return column(name)
 
     def _placed(self, node: ast.Subscript) -> Features:
@@ -102,8 +132,8 @@ class _Reader:
         if any(isinstance(argument, Features) for argument in arguments):
             raise self.error(node, f"{name} is applied to a column and then given a place: {name}(word)[-1]")
         made = call(name, *(a for a in arguments if not isinstance(a, Features)))
-        place = f"{self.path}:{node.lineno}:{node.col_offset + 1}"
-        return replace(made, views=tuple(replace(view, place=place) for view in made.views))
+        line, at = self.place(node)
+        return replace(made, views=tuple(replace(view, place=f"{self.path}:{line}:{at}") for view in made.views))
 
 
 def parse_features(
@@ -111,39 +141,22 @@ def parse_features(
 ) -> Features:
     """Reads an expression. `preset`: a preset's features by name. Lines that begin with # are comments."""
     lines = ["" if line.lstrip().startswith("#") else line for line in text.splitlines()]
+    reader = _Reader("(\n" + "\n".join(lines) + "\n)", columns, target, path, preset)
     try:
-        # in brackets, an expression may go over several lines
-        node = ast.parse("(" + "\n".join(lines) + "\n)", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise _unreadable(lines, error, path) from None
-    for child in ast.walk(node):  # the bracket in front of the first line is not the user's
-        if isinstance(child, ast.expr):
-            child.col_offset -= child.lineno == 1
-            if child.end_lineno == 1 and child.end_col_offset is not None:
-                child.end_col_offset -= 1
-    reader = _Reader("\n".join(lines), columns, target, path, preset)
-    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # "\\d" and its like are what they are
+            node = ast.parse(reader.text, mode="eval").body
         return reader.features(node)
     except RecursionError:
-        raise TemplateError("too deeply nested", path) from None
-
-
-def _unreadable(lines: list[str], error: Exception, path: str | Path) -> TemplateError:
-    line, at = getattr(error, "lineno", None) or 1, getattr(error, "offset", None) or 1
-    at -= line == 1
-    try:  # without the brackets around it, an open one is named where it stands
-        ast.parse(" ".join(lines), mode="eval")
-    except SyntaxError as plain:
-        error = plain
-        if len(lines) == 1:
-            at = plain.offset or 1
-    except (ValueError, RecursionError, MemoryError):
-        pass
-    text = lines[line - 1].strip() if line <= len(lines) else " ".join(lines).strip()
-    what = getattr(error, "msg", None) or str(error) or type(error).__name__
-    return TemplateError(
-        f"'{text[:200]}': {what}; expected e.g. word[-2:2] + suffix(word, 1, 2, 3)[0]",
-        path,
-        min(line, max(1, len(lines))),
-        max(1, at),
-    )
+        raise TemplateError("too deeply nested; expected e.g. word[-2:2] + suffix(word, 1, 2, 3)[0]", path) from None
+    except TrellisError:
+        raise
+    except (SyntaxError, ValueError, MemoryError) as error:
+        line, at = (getattr(error, "lineno", None) or 2) - 1, getattr(error, "offset", None) or 1
+        if not 1 <= line <= len(lines):  # at the bracket that is not the user's
+            line, at = max(1, len(lines)), len(lines[-1]) + 1 if lines else 1
+        found = lines[line - 1].encode("utf-8", "replace").decode() if lines else ""
+        what = getattr(error, "msg", None) or "cannot be read"
+        raise reader.error_at(
+            found, f"{what}; expected e.g. word[-2:2] + suffix(word, 1, 2, 3)[0]", line, max(1, at)
+        ) from None

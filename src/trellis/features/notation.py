@@ -4,7 +4,8 @@
     *:Suf-3 X=%m[ 0,0,".?.?.?$"]    a match of Wapiti's small regular expressions; * is for labels and transitions
     U:%suffix[0,word,3]             a function of Trellis; columns by position or by name
 
-A line `B` alone stands for label transitions, which every CRF here has.
+A line `B` alone stands for label transitions, which every CRF here has. A file whose first line is `# notation: CRF++`
+or `# notation: Wapiti` is in that notation; else it is Wapiti's if it has anything that CRF++ does not know.
 """
 
 from __future__ import annotations
@@ -16,16 +17,28 @@ from pathlib import Path
 
 from trellis.errors import TemplateError
 from trellis.features.functions import FUNCTIONS, Argument
-from trellis.features.template import CRFPP, WAPITI, Part, Template, View, unquoted
+from trellis.features.template import (
+    CRFPP,
+    CRFPP_HEADER,
+    WAPITI,
+    WAPITI_HEADER,
+    Part,
+    Template,
+    View,
+    unquoted,
+)
 
-_ROW = re.compile(r"\s*(@?)\s*([+-]?[0-9]+)\s*(?=,)")
-_COLUMN = re.compile(r",\s*([^\],\s]+)\s*(?=[,\]])")
-_ARGUMENT = re.compile(r',\s*(?:([+-]?[0-9]{1,9})|"((?:[^"\\]|\\.)*)")\s*(?=[,\]])')
+_ROW = re.compile(r"(@?)\s*([+-]?[0-9]+)\s*(?=,)")
+_COLUMN = re.compile(r"([^\],\s]+)\s*")
+_ARGUMENT = re.compile(r'(?:([+-]?[0-9]{1,9})(?![0-9])|"((?:[^"\\]|\\.)*)")\s*')
+_COMMA_OR_END = re.compile(r"[,\]]")
+_SPACES = re.compile(r"\s*")
 _NUMBER = re.compile(r"[0-9]{1,6}")
 _COMMAND = re.compile(r"%([A-Za-z_]+)\[")
 # what only Wapiti's files have: kinds in lower case or *, other commands than %x, offsets from the sentence's ends
 _WAPITI_LINE = re.compile(r"[ub*]|[^#]*%(?:[XtTmM]\[|x\[\s*@)")
-_WAPITI_COMMENT = re.compile(r'((?:[^#"]|"(?:[^"\\]|\\.)*"|")*?)\s*(#.*)?$')
+# a # in the quotes of a command begins no comment
+_WAPITI_COMMENT = re.compile(r'((?:%[A-Za-z_]+\[[^"#\]]*(?:"(?:[^"\\]|\\.)*"[^"#\]]*)*|[^#])*?)\s*(#.*)?$')
 _MAX_REACH = 1000  # an offset beyond this is a typing mistake
 
 
@@ -50,7 +63,7 @@ def parse_templates(
     the columns of the file, also those left out, where that differs."""
     place = Place(columns, target, path, columns if positions is None else positions)
     lines = text.splitlines()
-    wapiti = any(_WAPITI_LINE.match(line.lstrip()) for line in lines)
+    wapiti = _is_wapiti(lines)
     templates: dict[str, Template] = {}
     for number, raw in enumerate(lines, 1):
         line = _without_comment(raw, wapiti)
@@ -88,6 +101,14 @@ def parse_line(line: str, place: Place, number: int = 1, padding: str = CRFPP) -
     return Template(tuple(literals), tuple(parts))
 
 
+def _is_wapiti(lines: Sequence[str]) -> bool:
+    """By the first line, if it says so; else by what only Wapiti's files have."""
+    first = lines[0].strip() if lines else ""
+    if first in (CRFPP_HEADER, WAPITI_HEADER):
+        return first == WAPITI_HEADER
+    return any(_WAPITI_LINE.match(line.lstrip()) for line in lines)
+
+
 def _without_comment(line: str, wapiti: bool) -> str:
     """CRF++ has whole lines of comment, Wapiti also ends of lines."""
     if not wapiti:
@@ -113,10 +134,17 @@ class _Cursor:
     def path(self) -> str | Path:
         return "features" if self.place.path is None else self.place.path
 
+    def skip_spaces(self) -> int:
+        """Where the next sign is."""
+        match = _SPACES.match(self.line, self.at)
+        self.at = match.end() if match else self.at
+        return self.at
+
     def take(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
         match = pattern.match(self.line, self.at)
         if match is None:
-            raise self.error(f"expected {expected}, found '{self.line[self.at : self.at + 20].strip()}'")
+            rest = self.line[self.at : self.at + 20].strip()
+            raise self.error(f"expected {expected}, found {repr(rest) if rest else 'the end of the line'}")
         self.at = match.end()
         return match
 
@@ -128,26 +156,28 @@ def _part(cursor: _Cursor, padding: str) -> Part:
     name = command.lower() if folded else command
     if name not in FUNCTIONS:
         raise cursor.error(f"no function '{command}'; the functions are: {', '.join(FUNCTIONS)}", began + 1)
-    if cursor.line[cursor.at : cursor.at + 1] == "*":
+    row_at = cursor.skip_spaces()
+    if cursor.line[row_at : row_at + 1] == "*":
         raise cursor.error("offsets read from a column (*) are not available; give a number")
-    row_at = cursor.at
     at_sign, row = cursor.take(_ROW, "an offset and a column, e.g. [-1,0]").groups()
     if len(row) > 7 or abs(int(row)) > _MAX_REACH:
         raise cursor.error(f"row {row} is too far away (at most {_MAX_REACH})", row_at)
     if at_sign and int(row) == 0:
         raise cursor.error("@0 is no place in a sentence; @1 is its first token, @-1 its last", row_at)
-    column_at = cursor.at + 1
+    cursor.at += 1
+    column_at = cursor.skip_spaces()
     column = _column(cursor, cursor.take(_COLUMN, "a column by position or name")[1], column_at)
     arguments: list[Argument] = []
     arguments_at = cursor.at
-    while cursor.line[cursor.at] != "]":
+    while cursor.take(_COMMA_OR_END, "a comma or ]")[0] == ",":
+        at = cursor.skip_spaces()
+        arguments_at = arguments_at if arguments else at
         number, text = cursor.take(_ARGUMENT, 'a number or text in "quotes"').groups()
         arguments.append(int(number) if number is not None else unquoted(text))
     try:
         FUNCTIONS[name].check(tuple(arguments))
     except ValueError as error:
         raise cursor.error(f"{command} {error}", arguments_at) from None
-    cursor.at += 1
     where = f"{cursor.path}:{cursor.number}:{began + 1}"
     return Part(View(name, column, tuple(arguments), folded, padding, where), int(row), bool(at_sign))
 
@@ -160,5 +190,5 @@ def _column(cursor: _Cursor, column: str, at: int) -> str:
     if name not in place.columns:
         raise cursor.error(f"no column {column}; the columns are: {', '.join(place.columns)}", at)
     if name == place.target:
-        raise cursor.error(f"reads the target column '{place.target}'", at)
+        raise cursor.error(f"reads the target column '{place.target}', which is to be predicted; read another", at)
     return name

@@ -5,6 +5,7 @@ U05:%x[-1,word]/%suffix[0,word,3]      kind U; literals "U05:", "/", ""; parts x
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,9 @@ from trellis.features.functions import Arguments
 # name for all that is further away.
 CRFPP = "_B"
 WAPITI = "_x"
+# a first line that says which notation a file is in, where that is not to be seen from its templates
+CRFPP_HEADER = "# notation: CRF++"
+WAPITI_HEADER = "# notation: Wapiti"
 _WAPITI_PLACES = 4
 
 
@@ -96,6 +100,15 @@ def quoted(argument: str | int) -> str:
         text.append('\\"' if character == '"' and not escaped else character)
         escaped = character == "\\" and not escaped
     return '"' + "".join(text) + '"'
+
+
+def can_be_written(argument: str | int) -> bool:
+    """Whether an argument is the same after it was written in a template and read again."""
+    if isinstance(argument, int):
+        return abs(argument) < 10**9
+    text = quoted(argument)[1:-1]
+    whole = re.fullmatch(r'(?:[^"\\]|\\.)*', text) is not None
+    return whole and unquoted(text) == argument and argument.splitlines() in ([], [argument])
 
 
 def unquoted(text: str) -> str:

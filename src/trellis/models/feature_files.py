@@ -178,7 +178,7 @@ def _get_resources(
         if type(n) is not int or n < 0 or view in out or function.restore is None:
             raise ValueError("resources")
         if type(strings) is int:
-            if not 0 <= strings < n or arrays:
+            if not 0 <= strings < n or arrays != []:
                 raise ValueError("resources")
             out[view] = out[views[strings]]
             if views[strings].function != view.function:

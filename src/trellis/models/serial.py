@@ -54,13 +54,15 @@ def model_from(
             raise ValueError("number of labels")
         features = get_features(tensors, description["features"], description["format"], len(labels), functions)
         layout = _get_layout(tensors, len(labels), features.attributes)
+        if layout.arc_attributes != features.arc_attributes:
+            raise ValueError("number of arc attributes")
         weights = tensor(tensors, "weights", np.float64)
         if len(weights) != layout.size or not np.isfinite(weights).all():
             raise ValueError("weights")
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
-    except SettingError:  # a function of the user's own is missing, which is nothing wrong with the file
-        raise
+    except SettingError as error:  # a function of the user's own was not given
+        raise SettingError(f"{path}: {error}") from None
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, TemplateError) as error:
         raise DamagedModelError(f"{path}: the model's parts do not fit together ({error})") from None
     return params, training, LinearChain(tuple(labels), features, layout, weights)

@@ -1,0 +1,128 @@
+"""Makes the golden models of the present format: `python tests/store/make_golden.py`.
+
+A golden model is made once for each version of the format, when it is new, and never again: it stands for the files
+that users have. So those that are there are left alone; delete one by hand only while its format has not been released.
+Beside each model is a JSON file with an input and what the model answered on the day it was made.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from trellis import CRF
+from trellis.corpus import parse_conll
+from trellis.store.file import FORMAT
+
+GOLDEN = Path(__file__).parent / "golden"
+TRAINING = """Anna NNP B-PER
+saw VBD O
+the DT O
+New NNP B-LOC
+York NNP I-LOC
+Ballet NNP O
+. . O
+
+über IN O
+Lima NNP B-LOC
+flew VBD O
+Dr. NNP B-PER
+Ngo NNP I-PER
+
+in IN O
+2019 CD O
+Anna NNP B-PER
+left VBD O
+New NNP B-LOC
+York NNP I-LOC
+
+Lima NNP B-LOC
+is VBZ O
+over IN O
+the DT O
+sea NN O
+"""
+NEW = "Anna NNP\nflew VBD\nover IN\nNew NNP\nLima NNP\n. .\n\nüber FW\n\n"
+CLUSTERS = "0010\tAnna\t3\n0011\tNgo\t1\n01\tLima\t2\n110\tflew\t4\n"
+PLACES = "place\tNew York\nplace\tLima\nsea\n"
+
+TEMPLATES = r"""
+# conjunctions, names in common, transitions, functions, too many parts for a number
+U00:%x[0,word]
+U01:%x[-1,word]/%x[0,pos]
+U:%x[-1,word]
+U:%x[1,word]
+U:%lower[0,word]
+U02:%suffix[0,word,2]/%short_shape[1,word]
+U03:%regex[0,word,"^[A-Z].*\."]
+U04:%tags[0,word]
+U05:%cluster[0,word,"paths"]/%x[0,pos]
+U06:%cluster[0,word,"paths",2]
+U07:%gazetteer[0,word,"places.txt"]
+U08:%ngrams[0,word,3]
+U09:{wide}
+B01:%x[0,pos]
+B02:%x[-1,pos]/%x[0,pos]
+"""
+PATTERNS = r"""
+*
+*:pos %X[ 0,1]
+u:near %x[-5,0]          # what is far away has one name
+u:near %x[ 0,0]
+u:ends %x[@1,1]/%x[@-1,1]
+u:caps %t[ 0,0,"^\u\l*$"]/%T[-1,0,"\p$"]
+u:suf  %M[ 0,0,".?.?$"]
+"""
+EXPRESSION = "word[-1:1] + suffix(word, 1, 2)[0] + (pos[-1] & pos[0]) + bag(pos[-2:2]) + transitions(pos[0])"
+
+
+def models():
+    """name -> (trained model, input)."""
+    wide = "/".join(f"%x[{k % 3 - 1},word]" for k in range(30))
+    corpus, new = parse_conll(TRAINING.encode(), ["word", "pos", "ner"]), NEW
+    settings = {
+        "templates": {"features": TEMPLATES.replace("{wide}", wide), "l2": 0.5},
+        "wapiti": {"features": PATTERNS, "l2": 0.7, "tag_dictionary": 2},
+        "expression": {"features": EXPRESSION, "min_count": 2},
+        "hashed": {"features": EXPRESSION, "hash_size": 97, "all_transitions": True},
+    }
+    for name, more in settings.items():
+        yield name, CRF(target="ner", **more).fit(corpus), new
+    X = [[{"w": "a", "x": 1.5, "q": True}, {"w": "b", "x": -0.5}], [["w:c"], ["w:a", "ü"]], [{"w": "b", "x": 2}]]
+    lists = CRF(l2=0.5).fit(X, [["B", "I"], ["O", "B"], ["I"]])
+    yield "lists", lists, [[{"w": "a", "x": 1.5}, {"w": "b"}], [["w:a", "q"], ["w:z"]], [{"w": "ü", "x": -2}], []]
+
+
+def answers(model, data):
+    """What a model says, as JSON."""
+    read = parse_conll(data.encode(), model.columns_, optional=model.target) if isinstance(data, str) else data
+    return {
+        "input": data,
+        "labels": model.predict(read),
+        "marginals": [np.round(rows, 9).tolist() for rows in model.predict_marginals(read)],
+        "objective": model.objective_,
+    }
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        Path("paths").write_text(CLUSTERS, encoding="utf-8")
+        Path("places.txt").write_text(PLACES, encoding="utf-8")
+        for name, model, data in models():
+            path = GOLDEN / f"format-{FORMAT}-{name}.trellis"
+            if path.exists():
+                print(f"{path.name} is there already")
+                continue
+            model.save(path)
+            text = json.dumps(answers(model, data), ensure_ascii=False, indent=1)
+            path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
+            print(f"{path.name}: {path.stat().st_size:,} bytes, converged: {model.converged_}")
+
+
+if __name__ == "__main__":
+    main()
