@@ -74,9 +74,9 @@ def test_links_to_files_lead_somewhere(page):
 
 
 def commands(block):
-    """(command, what is shown below it) for every `$ ` line."""
+    """(command, what is shown below it) for every `$ ` line, which may go on after a backslash."""
     out = []
-    for line in block.splitlines(keepends=True):
+    for line in block.replace("\\\n", "").splitlines(keepends=True):
         if line.startswith("$ "):
             out.append([line[2:].rstrip("\n"), ""])
         elif out:

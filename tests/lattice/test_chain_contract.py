@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -179,10 +180,11 @@ def test_a_constant_added_to_every_score_changes_nothing_but_log_z(chain, shift)
     np.testing.assert_allclose(after.log_z, before.log_z + shift * lengths, rtol=1e-12, atol=near)
 
 
+@pytest.mark.parametrize("shape", [(4, 4), (40, 4, 4)])
 @pytest.mark.parametrize("size", [1e4, 1e100, 1e300])
-def test_extreme_scores_stay_finite(size):
+def test_extreme_scores_stay_finite(size, shape):
     rng = np.random.default_rng(0)
-    chain = Chain(rng.normal(size=(40, 4)) * size, rng.normal(size=(4, 4)), np.array([0, 15, 40]))
+    chain = Chain(rng.normal(size=(40, 4)) * size, rng.normal(size=shape), np.array([0, 15, 40]))
     answer = chain.marginals(arcs=True)
     assert np.isfinite(answer.nodes).all()
     assert np.isfinite(answer.log_z).all()
@@ -190,13 +192,15 @@ def test_extreme_scores_stay_finite(size):
     np.testing.assert_allclose(answer.arcs.sum(), 38.0)
 
 
-def test_two_strands_that_never_meet_and_take_turns_in_underflowing():
+@pytest.mark.parametrize("positional", [False, True])
+def test_two_strands_that_never_meet_and_take_turns_in_underflowing(positional):
     """Each strand looks hopeless for a while from either end; the middle decides."""
     length = 60
     scores = np.zeros((length, 2))
     scores[:8, 0] = scores[-8:, 0] = -100.0
     scores[8:-8, 1] = -50.0
     transitions = np.array([[0.0, -np.inf], [-np.inf, 0.0]])
+    transitions = np.tile(transitions, (length, 1, 1)) if positional else transitions
     answer = Chain(scores, transitions, np.array([0, length])).marginals()
     assert answer.log_z[0] == pytest.approx(-1600.0)
     np.testing.assert_allclose(answer.nodes[:, 0], 1.0)
@@ -226,10 +230,21 @@ DEAD_ENDS = {
 }
 
 
+def summed_marginals(scores, transitions, kind):
+    """log Z, nodes and summed arcs of one sentence, asked for in one of the ways there are."""
+    blocks = np.tile(transitions, (len(scores), 1, 1)) if kind == "positional" else transitions
+    answer = Chain(scores, blocks, np.array([0, len(scores)])).marginals(arcs=True, each_arc=kind == "each arc")
+    return answer if answer.arcs.ndim == 2 else replace(answer, arcs=answer.arcs.sum(axis=0))
+
+
+KINDS = ["sum", "each arc", "positional"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("case", DEAD_ENDS)
-def test_dead_ends_do_not_spoil_the_living(case):
+def test_dead_ends_do_not_spoil_the_living(case, kind):
     scores, transitions = (np.array(values, float) for values in DEAD_ENDS[case])
-    answer = Chain(scores, transitions, np.array([0, len(scores)])).marginals(arcs=True)
+    answer = summed_marginals(scores, transitions, kind)
     one = EnumeratedChain(scores, lambda t: transitions)
     assert answer.log_z[0] == pytest.approx(one.log_z)
     np.testing.assert_allclose(answer.nodes, one.nodes(), atol=1e-12)
@@ -237,8 +252,8 @@ def test_dead_ends_do_not_spoil_the_living(case):
 
 
 @settings(max_examples=300, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), spread=st.sampled_from([30.0, 100.0, 230.0]))
-def test_masks_and_wide_spreads(seed, spread):
+@given(seed=st.integers(0, 2**32 - 1), spread=st.sampled_from([30.0, 100.0, 230.0]), kind=st.sampled_from(KINDS))
+def test_masks_and_wide_spreads(seed, spread, kind):
     rng = np.random.default_rng(seed)
     scores, transitions = rng.uniform(-spread, 0, (5, 4)), rng.uniform(-spread, 0, (4, 4))
     scores[rng.random(scores.shape) < 0.3] = -np.inf
@@ -246,7 +261,7 @@ def test_masks_and_wide_spreads(seed, spread):
     one = EnumeratedChain(scores, lambda t: transitions)
     if one.scores.max() == -np.inf:
         return
-    answer = Chain(scores, transitions, np.array([0, 5])).marginals(arcs=True)
+    answer = summed_marginals(scores, transitions, kind)
     assert answer.log_z[0] == pytest.approx(one.log_z)
     np.testing.assert_allclose(answer.nodes, one.nodes(), atol=1e-11)
     np.testing.assert_allclose(answer.arcs, one.arcs().sum(axis=0), atol=1e-11)

@@ -58,27 +58,32 @@ near = {"rtol": 1e-12, "atol": 1e-12}
 
 
 @given(problem=st.builds(make_problem, **kinds), data=st.data())
-def test_listed_weights_add_up_to_the_scores(problem, data):
+def test_scores_of_a_run_of_tokens(problem, data):
     scoring = RestrictedScoring(problem.layout, problem.allowed, *problem.packed)
-    places = len(problem.expected())
-    begin = data.draw(st.integers(0, places))
-    end = data.draw(st.integers(begin, places))
-    out = np.full(end - begin, np.nan)
-    scoring.scores(problem.weights[scoring.index], begin, end, out)
+    first = data.draw(st.integers(0, len(problem.gold)))
+    last = data.draw(st.integers(first, len(problem.gold)))
+    begin, end = problem.allowed.places[[first, last]]
+    out, weights = np.full(end - begin, np.nan), problem.weights[scoring.index]
+    scoring.load(weights)
+    scoring.scores(weights, first, last, out)
     np.testing.assert_allclose(out, problem.expected()[begin:end], **near)
 
 
-@given(problem=st.builds(make_problem, **kinds), seed=st.integers(0, 1000))
-def test_the_gradient_is_the_transpose(problem, seed):
-    """<S(w), D> = <w, S'(D)> for every D, and weights that are not listed have none."""
+@given(problem=st.builds(make_problem, **kinds), seed=st.integers(0, 1000), data=st.data())
+def test_the_gradient_is_the_transpose(problem, seed, data):
+    """<S(w), D> = <w, S'(D)> for every D, also when memory is used again."""
     scoring = RestrictedScoring(problem.layout, problem.allowed, *problem.packed)
-    delta = np.random.default_rng(seed).normal(size=len(problem.expected()))
-    gradient, cut = np.zeros(len(scoring.index)), len(delta) // 2
-    scoring.add_gradient(delta[:cut], 0, cut, gradient)
-    scoring.add_gradient(delta[cut:], cut, len(delta), gradient)
-    listed = problem.weights[scoring.index]
-    assert np.vdot(listed, gradient) == pytest.approx(np.vdot(problem.expected(), delta), rel=1e-10, abs=1e-10)
-    assert len(set(scoring.index.tolist())) == len(scoring.index)
+    weights, rng = problem.weights[scoring.index], np.random.default_rng(seed)
+    tokens = len(problem.gold)
+    cut = data.draw(st.integers(0, tokens))
+    middle = problem.allowed.places[cut]
+    for _ in range(2):
+        delta, gradient = rng.normal(size=len(problem.expected())), np.zeros(len(scoring.index))
+        scoring.load(weights)
+        scoring.add_gradient(delta[:middle], 0, cut, gradient)
+        scoring.add_gradient(delta[middle:], cut, tokens, gradient)
+        scoring.collect(gradient)
+        assert np.vdot(weights, gradient) == pytest.approx(np.vdot(problem.expected(), delta), rel=1e-10, abs=1e-10)
 
 
 @given(problem=st.builds(make_problem, **kinds, unknown=st.booleans()))

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.scoring import WeightLayout, observed_layout
+from trellis.errors import SettingError
+from trellis.scoring import WeightLayout, observed_layout, with_observed_arcs
 
 
 @st.composite
@@ -87,3 +88,65 @@ def test_no_attribute_at_all(all_pairs):
         np.zeros(2, np.int64), np.zeros(0, np.int32), np.zeros(1, np.int32), np.array([0, 1]), 0, 1, all_pairs
     )
     assert (layout.attributes, layout.size) == (0, 0)
+
+
+@st.composite
+def arc_data(draw):
+    """A layout, packed arc attributes (-1: unknown) and what they were seen with."""
+    data = draw(training_data())
+    gold, offsets = data[2:4]
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    attributes = draw(st.integers(1, 6))
+    indptr = np.concatenate([[0], np.cumsum(rng.integers(0, 3, len(gold)))]).astype(np.int64)
+    ids = rng.integers(-1, attributes, indptr[-1]).astype(np.int32)
+    return observed_layout(*data), (indptr, ids, gold, offsets, attributes)
+
+
+def arcs(layout):
+    attribute = np.repeat(np.arange(layout.arc_attributes), np.diff(layout.arc_start))
+    sides = np.divmod(layout.arc_pair, layout.labels)
+    return list(zip(attribute.tolist(), *(side.tolist() for side in sides), strict=True))
+
+
+@given(case=arc_data())
+def test_arc_attributes_have_weights_for_the_label_pairs_seen_with_them(case):
+    before, (indptr, ids, gold, offsets, attributes) = case
+    layout = with_observed_arcs(before, indptr, ids, gold, offsets, attributes)
+    seen = {
+        (int(k), int(gold[t - 1]), int(gold[t]))
+        for a, b in pairwise(offsets.tolist())
+        for t in range(a + 1, b)
+        for k in ids[indptr[t] : indptr[t + 1]]
+        if k >= 0
+    }
+    assert arcs(layout) == sorted(seen)
+    assert (pairs(layout), transitions(layout)) == (pairs(before), transitions(before))
+    assert (layout.arcs_at, layout.size) == (before.size, before.size + len(seen))
+    assert layout.arc_attributes == attributes
+
+
+@given(case=arc_data())
+def test_arc_attributes_with_all_label_pairs(case):
+    before, data = case
+    layout = with_observed_arcs(before, *data, all_pairs=True)
+    every = range(layout.labels)
+    assert arcs(layout) == [(a, i, j) for a in range(data[-1]) for i in every for j in every]
+
+
+@given(case=arc_data(), order=st.randoms(use_true_random=False))
+def test_a_restricted_layout_knows_where_its_arc_weights_are(case, order):
+    layout = with_observed_arcs(case[0], *case[1])
+    chosen = [a for a in range(layout.arc_attributes) if order.random() < 0.5]
+    order.shuffle(chosen)
+    part, index = layout.restricted(np.arange(layout.attributes), np.array(chosen, np.int64))
+    whole = [*pairs(layout), *transitions(layout), *arcs(layout)]
+    own = [*pairs(part), *transitions(part), *((chosen[a], i, j) for a, i, j in arcs(part))]
+    assert [whole[i] for i in index] == own
+    assert part.size == len(index)
+
+
+def test_too_many_weights_are_refused_before_they_are_made():
+    layout = WeightLayout(4096, np.zeros(1, np.int64), *np.zeros((3, 0), np.int32))
+    nothing = (np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, np.int64))
+    with pytest.raises(SettingError, match="too many"):
+        with_observed_arcs(layout, *nothing, 200, all_pairs=True)

@@ -30,7 +30,7 @@ class RestrictedWorkChain:
         from trellis.lattice.kernels.restricted_paths import restricted_path_scores
 
         totals = np.empty(len(self.offsets) - 1)
-        restricted_path_scores(*self._packed, self.transitions, self.offsets, paths, totals)
+        restricted_path_scores(self.scores, *self.allowed.for_loops, self.transitions, self.offsets, paths, totals)
         return totals
 
     def marginals(self) -> Marginals:
@@ -39,7 +39,9 @@ class RestrictedWorkChain:
 
         nodes, log_z = np.empty_like(self.scores), np.empty(len(self.offsets) - 1)
         arcs, redo = np.zeros_like(self.transitions), np.empty(len(log_z), bool)
-        restricted_marginals(*self._packed, self.transitions, self.offsets, nodes, arcs, log_z, redo)
+        restricted_marginals(
+            self.scores, *self.allowed.for_loops, self.transitions, self.offsets, nodes, arcs, log_z, redo
+        )
         if redo.any():
             self._redo(np.flatnonzero(redo), nodes, arcs, log_z)
         return Marginals(log_z, nodes, arcs)
@@ -49,21 +51,15 @@ class RestrictedWorkChain:
         from trellis.lattice.kernels.restricted_paths import subtract_restricted_path
 
         assert answer.arcs is not None
-        _, places, which, start, labels = self._packed
-        subtract_restricted_path(answer.nodes, places, which, start, labels, answer.arcs, self.offsets, path)
+        subtract_restricted_path(answer.nodes, *self.allowed.for_loops, answer.arcs, self.offsets, path)
 
     def best(self) -> tuple[I32, F64]:
         """The best path of each sentence, I32[tokens], and its score, F64[sentences] (-inf where there is none)."""
         from trellis.lattice.kernels.restricted_paths import restricted_best_paths
 
         paths, totals = np.empty(len(self.allowed), np.int32), np.empty(len(self.offsets) - 1)
-        restricted_best_paths(*self._packed, self.transitions, self.offsets, paths, totals)
+        restricted_best_paths(self.scores, *self.allowed.for_loops, self.transitions, self.offsets, paths, totals)
         return paths, totals
-
-    @property
-    def _packed(self) -> tuple[F64, I64, I32, I64, I32]:
-        allowed = self.allowed
-        return self.scores, allowed.places, allowed.which, allowed.start, allowed.labels
 
     def _redo(self, which: I64, nodes: F64, arcs: F64, log_z: F64) -> None:
         """These sentences in the log domain, as full lattices with -inf: rare, so exactness is all that counts."""

@@ -83,6 +83,6 @@ class ArcAttributes:
 
     @cached_property
     def _patches(self) -> Patches:
-        from trellis.scoring.arcs import ArcScoring
+        from trellis.scoring.arcs import patches_of
 
-        return ArcScoring(self.layout).patches(self.weights[self.layout.arcs_at :])
+        return patches_of(self.layout, self.weights[self.layout.arcs_at :])

@@ -20,11 +20,12 @@ from trellis.scoring.restricted import RestrictedScoring
 
 F64 = NDArray[np.float64]
 
-_BLOCK = 2048  # tokens: scores, alpha, q and marginals of a block stay in the cache
+_BLOCK = 4096  # tokens: scores and marginals of a block stay in the cache
 
 
 class RestrictedShard(Shard):
-    """A shard of examples with `allowed`; `index: I32[local]`, the weights whose labels are allowed at its tokens."""
+    """A shard of examples with `allowed`; `index: I32[local]`, the weights of labels allowed at its tokens; one that
+    tokens with all labels and others share is there twice."""
 
     def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
         assert examples.allowed is not None
@@ -32,9 +33,8 @@ class RestrictedShard(Shard):
         self.gold, self.offsets, allowed = examples.gold, examples.offsets, examples.allowed
         if allowed.size != layout.labels:
             raise DataError(f"label sets are given for {allowed.size} labels; there are {layout.labels}")
-        self._listed = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
-        self._pairs = len(self._listed.index)
-        self.index = np.concatenate([self._listed.index, np.arange(layout.pairs, layout.size, dtype=np.int32)])
+        self.restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
+        self.index = self.restricted.index
         self.blocks = runs(self.offsets, _BLOCK)
         self._parts = [allowed.part(int(self.offsets[a]), int(self.offsets[b])) for a, b in self.blocks]
         self._space = np.empty(max((int(part.places[-1]) for part in self._parts), default=0))
@@ -42,21 +42,21 @@ class RestrictedShard(Shard):
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
         """As `Shard.value_and_gradient`."""
-        layout, weights, gradient = self.layout, self._weights, self._gradient
+        scoring, layout, weights, gradient = self.restricted, self.layout, self._weights, self._gradient
         take(theta, self.index, weights)
-        transitions = layout.transition_matrix(weights[self._pairs :])
+        scoring.load(weights)
+        transitions = layout.transition_matrix(weights[scoring.pairs :])
         gradient.fill(0.0)
-        value, arcs, begin = 0.0, np.zeros_like(transitions), 0
+        value, arcs = 0.0, np.zeros_like(transitions)
         for (first, last), allowed in zip(self.blocks, self._parts, strict=True):
             a, b = int(self.offsets[first]), int(self.offsets[last])
-            end = begin + int(allowed.places[-1])
-            scores = self._space[: end - begin]
-            self._listed.scores(weights, begin, end, scores)
+            scores = self._space[: int(allowed.places[-1])]
+            scoring.scores(weights, a, b, scores)
             chain = RestrictedWorkChain(scores, allowed, transitions, self.offsets[first : last + 1] - a)
             values, d_scores, d_arcs = self.loss(chain, self.gold[a:b])
             value += float(values.sum())
             arcs += d_arcs
-            self._listed.add_gradient(d_scores, begin, end, gradient)
-            begin = end
-        gradient[self._pairs :] = arcs[layout.source, layout.target]
+            scoring.add_gradient(d_scores, a, b, gradient)
+        scoring.collect(gradient)
+        gradient[scoring.pairs :] = arcs[layout.source, layout.target]
         return value, gradient

@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,12 @@ from trellis.features.packed import Packed
 from trellis.labels import runs
 from trellis.lattice import Allowed, WorkChain
 from trellis.losses import Loss
-from trellis.scoring.arcs import ArcChains, ArcOccurrences, ArcScoring
 from trellis.scoring.hybrid import HybridScoring
 from trellis.scoring.kernels import add_at, number_by_appearance, take
 from trellis.scoring.layout import I32, I64, WeightLayout
+
+if TYPE_CHECKING:
+    from trellis.scoring.arcs import ArcChains
 
 F64 = NDArray[np.float64]
 Patching = Callable[[WorkChain, int, int], WorkChain]
@@ -77,10 +80,8 @@ class Shard:
         self.loss = loss
         self.gold, self.offsets = examples.gold, examples.offsets
         ids, attributes = number_by_appearance(examples.ids, layout.attributes)
-        arcs, arc_attributes = _bound(examples, layout.arc_attributes)
+        self.arcs, arc_attributes = _bound(examples, layout)
         local, self.index = layout.restricted(attributes, arc_attributes)
-        self.arc_scoring = ArcScoring(local)
-        self.arcs = None if arcs is None else ArcChains(local.labels, arcs)
         self.scoring = HybridScoring(local)
         self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
         self.forbidden = None if examples.allowed is None else ~examples.allowed.mask()
@@ -126,8 +127,11 @@ class Shard:
         """How chains get their arc attributes, which add to their own part of the gradient."""
         if self.arcs is None:
             return None
-        at = self.scoring.layout.arcs_at
-        return self.arcs.patching(self.arc_scoring.patches(weights[at:]), transitions, gradient[at:])
+        from trellis.scoring.arcs import patches_of
+
+        layout = self.scoring.layout
+        patches = patches_of(layout, weights[layout.arcs_at :])
+        return self.arcs.patching(patches, transitions, gradient[layout.arcs_at :])
 
     def _scores_again(self, rows: F64, weights: F64, a: int, b: int) -> F64:
         scores = np.empty((b - a, self.scoring.width))
@@ -161,11 +165,13 @@ def _tokens(packed: Packed, a: int, b: int) -> Packed:
     return Packed(packed.indptr[a : b + 1] - p, packed.ids[p:q], values)
 
 
-def _bound(examples: Examples, attributes: int) -> tuple[ArcOccurrences | None, I64 | None]:
+def _bound(examples: Examples, layout: WeightLayout) -> tuple[ArcChains | None, I64 | None]:
     """Arc attributes under new numbers, in order of appearance, and the old number of each."""
     if examples.arcs is None:
         return None, None
+    from trellis.scoring.arcs import ArcChains, ArcOccurrences
+
     arcs, offsets = examples.arcs, examples.offsets
     at = ArcOccurrences.effective(arcs.indptr, arcs.ids, arcs.values, offsets)
-    ids, old = number_by_appearance(at.ids, attributes)
-    return replace(at, ids=ids), old
+    ids, old = number_by_appearance(at.ids, layout.arc_attributes)
+    return ArcChains(layout.labels, replace(at, ids=ids)), old

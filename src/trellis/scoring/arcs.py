@@ -72,29 +72,11 @@ class ArcOccurrences:
         return kind, eligible[first[chosen]]
 
 
-class ArcScoring:
-    """The arc attributes of a layout."""
-
-    def __init__(self, layout: WeightLayout):
-        self.layout = layout
-        self._source, self._target = (part.astype(np.uint16) for part in np.divmod(layout.arc_pair, layout.labels))
-
-    def patches(self, weights: F64) -> Patches:
-        """Weights F64[arc weights], the last part of theta -> patches, as yet on no token."""
-        start, none = self.layout.arc_start, np.zeros(0)
-        with np.errstate(over="ignore"):
-            powers, reach = np.exp(weights), _reach(weights, start)
-        return Patches(
-            np.zeros(1, np.int64),
-            np.zeros(0, np.int32),
-            none,
-            start,
-            self._source,
-            self._target,
-            weights,
-            powers,
-            reach,
-        )
+def patches_of(layout: WeightLayout, weights: F64) -> Patches:
+    """Weights F64[arc weights], the last part of theta -> patches, as yet on no token."""
+    start, nowhere = layout.arc_start, (np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    with np.errstate(over="ignore"):
+        return Patches(*nowhere, start, *layout.arc_sides, weights, np.exp(weights), _reach(weights, start))
 
 
 class ArcChains:
@@ -120,11 +102,9 @@ class ArcChains:
         everywhere = self.at.on(patches)
 
         def patch(chain: WorkChain, a: int, b: int) -> PatchedChain:
-            here, kinds_here = (
-                everywhere._replace(indptr=self.at.indptr[a : b + 1]),
-                kinds._replace(kind=self.kind[a:b]),
-            )
-            return PatchedChain(chain.scores, transitions, chain.offsets, chain.rescore, here, kinds_here, gradient)
+            here = everywhere._replace(indptr=self.at.indptr[a : b + 1])
+            ready = kinds._replace(kind=self.kind[a:b])
+            return PatchedChain(chain.scores, transitions, chain.offsets, chain.rescore, here, ready, gradient)
 
         return patch
 

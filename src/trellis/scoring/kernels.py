@@ -264,6 +264,6 @@ def take(values: Array, index: Array, out: Array) -> None:
 
 @kernel
 def add_at(values: Array, index: Array, out: Array) -> None:
-    """out[index[k]] += values[k]; every index occurs once."""
+    """out[index[k]] += values[k]."""
     for k in range(len(index)):
         out[index[k]] += values[k]

@@ -10,6 +10,7 @@ Wapiti). They are numbered by themselves; most models have none.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,12 @@ class WeightLayout:
     def arcs_at(self) -> int:
         """Where the weights of arc attributes begin in theta."""
         return self.pairs + len(self.source)
+
+    @cached_property
+    def arc_sides(self) -> tuple[NDArray[np.uint16], NDArray[np.uint16]]:
+        """The label before and the label here of each arc weight."""
+        before, here = np.divmod(self.arc_pair, self.labels)
+        return before.astype(np.uint16), here.astype(np.uint16)
 
     @property
     def size(self) -> int:
@@ -104,7 +111,7 @@ def observed_layout(
         if allowed is not None:
             from trellis.scoring.restricted import attributes_at
 
-            indptr, ids = attributes_at(allowed.open, indptr, ids)
+            indptr, ids, _ = attributes_at(allowed.open, indptr, ids)
         seen = mark_pairs(indptr, ids, gold, attributes, labels)
         start, label = list_pairs(seen, labels)
     follows = np.ones((labels, labels), bool) if all_transitions else _neighbours(gold, offsets, labels)

@@ -24,13 +24,13 @@ def list_entries(
     labels: Array,
 ) -> Array:
     """The weights that each place's score adds up: where they begin, I64[places + 1], their numbers I32[entries], and
-    values F64[entries] (none when all are 1). Tokens with one label have none."""
+    values F64[entries] (none when all are 1). Tokens with one label have none, nor have those with all labels."""
     valued = len(values) > 0
     first = np.zeros(places[-1] + 1, np.int64)
     number = np.full(start[1], -1, np.int64)  # of a label in the token's set
     for t in range(len(which)):
         u, v = start[which[t]], start[which[t] + 1]
-        if v - u == 1:
+        if v - u == 1 or v - u == start[1]:
             continue
         for k in range(u, v):
             number[labels[k]] = k - u
@@ -47,7 +47,7 @@ def list_entries(
     at = first[:-1].copy()
     for t in range(len(which)):
         u, v = start[which[t]], start[which[t] + 1]
-        if v - u == 1:
+        if v - u == 1 or v - u == start[1]:
             continue
         for k in range(u, v):
             number[labels[k]] = k - u
@@ -107,6 +107,25 @@ def entry_gradient(
 
 
 @kernel
+def rows_to_places(rows: Array, at: Array, size: int, out: Array) -> None:
+    """out[at[k] + j] = rows[k, j] for j < size."""
+    for k in range(len(at)):
+        row, to = rows[k], out[at[k] : at[k] + size]
+        for j in range(size):
+            to[j] = row[j]
+
+
+@kernel
+def places_to_rows(values: Array, at: Array, size: int, rows: Array) -> None:
+    """rows[k, j] = values[at[k] + j] for j < size, 0 in the padding."""
+    for k in range(len(at)):
+        row, given = rows[k], values[at[k] : at[k] + size]
+        for j in range(size):
+            row[j] = given[j]
+        row[size:] = 0.0
+
+
+@kernel
 def score_packed_places(
     indptr: Array,
     ids: Array,
@@ -126,11 +145,14 @@ def score_packed_places(
     size = start[1]
     number = np.full(size, -1, np.int64)  # of a label in the token's set
     for t in range(len(which)):
-        p, n, u = places[t], places[t + 1] - places[t], start[which[t]]
+        n, u = places[t + 1] - places[t], start[which[t]]
+        s = out[places[t] : places[t + 1]]
+        s[:] = 0.0
+        if n == 1:
+            continue
         for i in range(n):
-            out[p + i] = 0.0
             number[labels[u + i]] = i
-        for k in range(indptr[t], indptr[t + 1] if n > 1 else indptr[t]):
+        for k in range(indptr[t], indptr[t + 1]):
             if ids[k] < 0:
                 continue
             v = values[k] if valued else 1.0
@@ -140,14 +162,14 @@ def score_packed_places(
                 for pair in range(single // 4096, single // 4096 + single % 4096):
                     i = number[pair_label[pair]]
                     if i >= 0:
-                        out[p + i] += v * weights[pair]
-            elif n == size:
-                row = rows[found]
-                for j in range(size):
-                    out[p + j] += v * row[j]
+                        s[i] += v * weights[pair]
+                continue
+            row = rows[found]
+            if n == size:
+                for j in range(n):
+                    s[j] += v * row[j]
             else:
-                row = rows[found]
                 for i in range(n):
-                    out[p + i] += v * row[labels[u + i]]
+                    s[i] += v * row[labels[u + i]]
         for i in range(n):
             number[labels[u + i]] = -1

@@ -27,6 +27,12 @@ FITTING = {
     "cluster": [("paths",), ("paths", 2)],
     "vectors": [("vectors.txt",)],
     "gazetteer": [("place.txt",), ("place.txt", "lower")],
+    "apply": [("initials",)],
+    "apply_sentence": [("lengths",)],
+}
+OWN = {
+    "initials": lambda word: {"first": word[:1], "length": len(word)},
+    "lengths": lambda words: [min(len(words), 3)] * len(words),
 }
 
 # name -> argument lists to refuse
@@ -43,6 +49,8 @@ WRONG = {
     "cluster": [(), (4,), ("",), ("-",), ("f", 0), ("f", "4"), ("f", 1, 2)],
     "vectors": [(), (4,), ("",), ("-",), ("f", "g")],
     "gazetteer": [(), (4,), ("",), ("-",), ("f", "upper"), ("f", "lower", "lower")],
+    "apply": [(), (3,), ("f", "g")],
+    "apply_sentence": [(), (3,), ("f", 3)],
 }
 NONE = [(3,), ("a",)]  # for functions of the column alone
 
@@ -75,6 +83,8 @@ def resource_for(name, arguments):
     if function.learn is not None:
         words = Column.of(["New", "York", "of", "New", "of", "York"])
         return function.learn(words, Column.of(["J", "N", "P", "N", "P", "N"]), arguments)
+    if function.given is not None:
+        return function.given(arguments, OWN)
     return None
 
 

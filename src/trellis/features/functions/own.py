@@ -3,7 +3,7 @@
 `apply(word, f)` calls `f("dogs")` once for each word type; `apply_sentence(word, f)` calls `f(["Two", "dogs"])` for
 each sentence and expects something for every token (with further columns, `apply_sentence(word, f, pos)`, it gets a
 list for each). What they return may be None or False (no attribute), text or True (one), a number (an attribute with
-that value), or several of these in a list, set or dict, as in sentences given as dicts.
+that value), a list or set of texts, or a dict, as for tokens given as dicts.
 
 A model file never holds code: it keeps the function's name, and whoever loads the model gives the function again.
 """

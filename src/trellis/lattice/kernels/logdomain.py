@@ -1,6 +1,6 @@
 """The chain's questions in the log domain, sentence by sentence: exact for any finite scores.
 
-Slower than `scaled`, and used where that one may lose something and where transitions depend on the position.
+Slower than `scaled` and `positional`, and used where those may lose something and for the rarer questions.
 alpha and beta are kept with maximum 0 at each position, so that differences of scores, not their size, decide what
 survives; every marginal is normalised at its own position and sums to 1 whatever the magnitude.
 

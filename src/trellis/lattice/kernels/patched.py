@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trellis.jit import kernel, part
-from trellis.lattice.kernels.patches import gather_patches, largest_patch, multiply_patches, reach_of, take_back
+from trellis.lattice.kernels.patches import (
+    gather_patches,
+    gather_products,
+    largest_patch,
+    multiply_patches,
+    reach_of,
+    take_back,
+)
 from trellis.lattice.kernels.positional import (
     FARTHEST,
     FARTHEST_TRANSITIONS,
@@ -85,7 +92,7 @@ def patched_marginals(
     psi, alpha, scale = np.empty((longest, width)), np.empty((longest, width)), np.empty(longest)
     step, q, beta = np.empty(width), np.empty(width), np.empty(width)
     factors, sums = kinds.factors, kinds.sums
-    changing, pair = factors[0].copy(), np.zeros((width, width))
+    changing = factors[0].copy()
     room = np.empty((2, largest_patch(patches)))
     sums[:] = 0.0
     for s in range(len(offsets) - 1):
@@ -118,15 +125,11 @@ def patched_marginals(
             if k >= 0:
                 pull(factors[k], q, alpha[t - 1], sums[k], beta)
                 continue
-            pair[:, :] = 0.0
             multiply_patches(patches, a + t, changing, room)
-            pull(changing, q, alpha[t - 1], pair, beta)
-            take_back(patches, a + t, factors[0], changing)
+            pull(changing, q, alpha[t - 1], sums[0], beta)
             if want_arcs:
-                gather_patches(patches, a + t, pair, gradient)
-                for i in range(width):
-                    for j in range(width):
-                        sums[0, i, j] += pair[i, j]
+                gather_products(patches, a + t, alpha[t - 1], changing, q, gradient)
+            take_back(patches, a + t, factors[0], changing)
     if want_arcs:
         for k in range(len(sums)):
             gather_patches(kinds.patches, k, sums[k], gradient)

@@ -83,6 +83,16 @@ def gather_patches(patches: Array, t: int, pair: Array, gradient: Array) -> None
 
 
 @part
+def gather_products(patches: Array, t: int, before: Array, factor: Array, after: Array, gradient: Array) -> None:
+    """The same for pair[i, j] = before[i] factor[i, j] after[j], which need not be there for all i and j."""
+    for k in range(patches.indptr[t], patches.indptr[t + 1]):
+        a, v = patches.ids[k], value_of(patches, k)
+        for p in range(patches.start[a], patches.start[a + 1]):
+            i, j = patches.source[p], patches.target[p]
+            gradient[p] += v * (before[i] * (factor[i, j] * after[j]))
+
+
+@part
 def reach_of(patches: Array, t: int) -> float:
     """A bound on how far token t's patches move any two transitions apart, and any one."""
     total = 0.0

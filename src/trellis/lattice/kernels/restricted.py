@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel, ordered_part, part
-from trellis.lattice.kernels.scaled import HUGE, TINY, log_product, spread_of
+from trellis.jit import kernel, part
+from trellis.lattice.kernels.places import few_to_few, from_all, lower, meet, to_all, weigh
+from trellis.lattice.kernels.scaled import log_product, spread_of
 from trellis.lattice.kernels.vector import exp_into
 
 Array = Any
@@ -48,7 +49,7 @@ def restricted_marginals(
     for i in range(size):
         exp_into(transitions[i], top, across[i])
     down = across.T.copy()  # E[j, i]
-    psi, alpha, beta = np.empty(len(scores)), np.empty(len(scores)), np.empty(size)
+    psi, alpha = np.empty(len(scores)), np.empty(len(scores))
     scale = np.empty(len(which))
     products, turned = np.zeros((size, size)), np.zeros((size, size))
     for s in range(len(offsets) - 1):
@@ -57,14 +58,12 @@ def restricted_marginals(
         redo[s] = False
         if a == b:
             continue
-        total, too_far = _enter(scores, places, a, b, limit - spread, alpha)
+        total, too_far = _enter(scores, places, a, b, size, limit - spread, alpha)
         exp_into(alpha[places[a] : places[b]], 0.0, psi[places[a] : places[b]])
         dead = _forward(psi, places, which, start, labels, across, down, a, b, alpha, scale)
         redo[s] = too_far or dead
         if not redo[s]:
-            redo[s] = _backward(
-                psi, places, which, start, labels, across, down, a, b, alpha, scale, forbidden, beta, nodes
-            )
+            redo[s] = _backward(psi, places, which, start, labels, across, down, a, b, alpha, scale, forbidden, nodes)
         if not redo[s]:
             log_z[s] = total + top * (b - a - 1) - log_product(scale, a, 1, b - a)
             _add_arcs(alpha, psi, places, which, start, labels, a, b, products, turned)
@@ -74,22 +73,17 @@ def restricted_marginals(
 
 
 @part
-def _enter(scores: Array, places: Array, a: int, b: int, limit: float, out: Array) -> Any:
+def _enter(scores: Array, places: Array, a: int, b: int, size: int, limit: float, out: Array) -> Any:
     """out = scores minus the largest of their token; the sum of those, and whether a token's scores spread too far."""
     total, too_far = 0.0, False
     for t in range(a, b):
         p, q = places[t], places[t + 1]
-        high, low = -np.inf, np.inf
-        for k in range(p, q):
-            v = scores[k]
-            high = max(high, v)
-            low = min(low, v if v > -np.inf else np.inf)
-        if high == -np.inf or not high - low <= limit:
-            too_far = True
-            high = 0.0 if high == -np.inf else high
-        for k in range(p, q):
-            out[k] = scores[k] - high
+        if q - p == size:
+            high, far = lower(scores[p:q], 0, size, limit, out[p:q])
+        else:
+            high, far = lower(scores, p, q, limit, out)
         total += high
+        too_far |= far
     return total, too_far
 
 
@@ -108,30 +102,21 @@ def _forward(
     scale: Array,
 ) -> Any:
     """alpha and c; whether all paths have died."""
-    dead = False
+    size, dead = len(across), False
     for t in range(a, b):
         p, q = places[t], places[t + 1]
-        total = 0.0
+        o, u, v = places[max(t - 1, a)], start[which[max(t - 1, a)]], start[which[t]]
         if t == a:
-            for k in range(p, q):
-                alpha[k] = psi[k]
-                total += psi[k]
+            alpha[p:q] = 1.0
+        elif q - p == size:
+            to_all(alpha[o:p], labels, u, across, alpha[p:q])
+        elif p - o == size:
+            from_all(alpha[o:p], down, labels, v, alpha, p, q - p)
         else:
-            u, v, o = start[which[t - 1]], start[which[t]], places[t - 1]
-            if q - p == len(across):
-                _to_all(alpha, o, p - o, labels, u, across, alpha, p)
-            elif p - o == len(across):
-                _from_all(alpha, o, down, labels, v, alpha, p, q - p)
-            else:
-                _few_to_few(alpha, o, p - o, labels, u, down, v, alpha, p, q - p)
-            for k in range(p, q):
-                alpha[k] *= psi[k]
-                total += alpha[k]
-        c = 1.0 / total if total > 0.0 else 0.0
+            few_to_few(alpha, o, p - o, labels, u, down, v, alpha, p, q - p)
+        c = weigh(alpha[p:q], psi[p:q], 0, size) if q - p == size else weigh(alpha, psi, p, q)
         scale[t] = c
         dead |= c == 0.0
-        for k in range(p, q):
-            alpha[k] *= c
     return dead
 
 
@@ -149,68 +134,26 @@ def _backward(
     alpha: Array,
     scale: Array,
     forbidden: bool,
-    beta: Array,
     nodes: Array,
 ) -> Any:
     """Node marginals, and q_t in the place of psi_t; whether a number has left the range in which nothing is lost."""
-    strays = False
+    size, strays = len(across), False
     for t in range(b - 1, a - 1, -1):
         p, q = places[t], places[t + 1]
+        n, u, v = places[min(t + 2, b)] - q, start[which[min(t + 1, b - 1)]], start[which[t]]
         if t == b - 1:
-            beta[: q - p] = 1.0
+            nodes[p:q] = 1.0
+        elif q - p == size:
+            to_all(psi[q : q + n], labels, u, down, nodes[p:q])
+        elif n == size:
+            from_all(psi[q : q + n], across, labels, v, nodes, p, q - p)
         else:
-            u, v, r = start[which[t + 1]], start[which[t]], places[t + 2]
-            if q - p == len(across):
-                _to_all(psi, q, r - q, labels, u, down, beta, 0)
-            elif r - q == len(across):
-                _from_all(psi, q, across, labels, v, beta, 0, q - p)
-            else:
-                _few_to_few(psi, q, r - q, labels, u, across, v, beta, 0, q - p)
-        c = scale[t]
-        for k in range(p, q):
-            x, y = alpha[k], beta[k - p]
-            nodes[k] = x * y
-            psi[k] = psi[k] * c * y if x > 0.0 else 0.0
-        if forbidden:
-            for k in range(p, q):
-                x, y = alpha[k], beta[k - p]
-                strays |= x > 0.0 and (x < TINY or not y <= HUGE or (y > 0.0 and y < TINY))
+            few_to_few(psi, q, n, labels, u, across, v, nodes, p, q - p)
+        if q - p == size:
+            strays |= meet(alpha[p:q], nodes[p:q], psi[p:q], 0, size, scale[t], forbidden)
+        else:
+            strays |= meet(alpha, nodes, psi, p, q, scale[t], forbidden)
     return strays
-
-
-@part
-def _to_all(x: Array, p: int, n: int, labels: Array, u: int, m: Array, y: Array, q: int) -> None:
-    """y[q + j] = sum_i x[p + i] m[label i, j] for all labels j; the n labels i are listed from u on."""
-    for j in range(len(m)):
-        y[q + j] = 0.0
-    for i in range(n):
-        value, row = x[p + i], m[labels[u + i]]
-        for j in range(len(m)):
-            y[q + j] += value * row[j]
-
-
-@part
-def _from_all(x: Array, p: int, mt: Array, labels: Array, v: int, y: Array, q: int, n: int) -> None:
-    """y[q + j] = sum_i x[p + i] mt[label j, i] over all labels i; the n labels j are listed from v on."""
-    for j in range(n):
-        row = mt[labels[v + j]]
-        total = 0.0
-        for i in range(len(row)):
-            total += x[p + i] * row[i]
-        y[q + j] = total
-
-
-@ordered_part  # vector code would only be in the way of such short loops
-def _few_to_few(
-    x: Array, p: int, n: int, labels: Array, u: int, mt: Array, v: int, y: Array, q: int, count: int
-) -> None:
-    """y[q + j] = sum_i x[p + i] mt[label j, label i]; n labels i from u on, `count` labels j from v on."""
-    for j in range(count):
-        row = mt[labels[v + j]]
-        total = 0.0
-        for i in range(n):
-            total += x[p + i] * row[labels[u + i]]
-        y[q + j] = total
 
 
 @part
@@ -233,17 +176,19 @@ def _add_arcs(
         p, q, r = places[t - 1], places[t], places[t + 1]
         u, v = start[which[t - 1]], start[which[t]]
         if r - q == size:
+            y = after[q:r]
             for i in range(q - p):
-                x, row = alpha[p + i], products[labels[u + i]]
+                value, row = alpha[p + i], products[labels[u + i]]
                 for j in range(size):
-                    row[j] += x * after[q + j]
+                    row[j] += value * y[j]
         elif q - p == size:
+            x = alpha[p:q]
             for j in range(r - q):
-                y, row = after[q + j], turned[labels[v + j]]
+                value, row = after[q + j], turned[labels[v + j]]
                 for i in range(size):
-                    row[i] += alpha[p + i] * y
+                    row[i] += value * x[i]
         else:
             for i in range(q - p):
-                x, row = alpha[p + i], products[labels[u + i]]
+                value, row = alpha[p + i], products[labels[u + i]]
                 for j in range(r - q):
-                    row[labels[v + j]] += x * after[q + j]
+                    row[labels[v + j]] += value * after[q + j]

@@ -130,7 +130,7 @@ def test_sentences_that_underflow_are_as_exact(weight, where, valued):
 
 
 @pytest.mark.parametrize("valued", [False, True])
-@pytest.mark.parametrize("labels", [1, 2, 5, 9])
+@pytest.mark.parametrize("labels", [1, 2, 5])
 def test_the_gradient_equals_central_differences(valued, labels, monkeypatch):
     monkeypatch.setattr("trellis.objective.shard._SHARD", 12)
     rng = np.random.default_rng(labels)

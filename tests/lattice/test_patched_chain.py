@@ -1,0 +1,227 @@
+"""Chains with patches on their transitions equal enumeration, and chains with the same transitions written out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from enumeration import EnumeratedChain
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trellis.lattice import Chain
+from trellis.lattice.kernels.patched import Kinds, fill_factors
+from trellis.lattice.kernels.patches import Patches
+from trellis.lattice.patched import PatchedChain, patched_best
+
+
+@dataclass
+class Problem:
+    """Scores F64[tokens, labels] and the dictionary of each patch; half of the tokens' kinds have ready factors."""
+
+    scores: np.ndarray
+    transitions: np.ndarray
+    offsets: np.ndarray
+    patches: Patches
+    ready: bool
+    gradient: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        self.gradient = np.zeros(len(self.patches.weights))
+
+    @property
+    def blocks(self):
+        """The transitions into every token, written out."""
+        p = self.patches
+        out = np.tile(self.transitions, (len(self.scores), 1, 1))
+        for t in range(len(out)):
+            for k in range(p.indptr[t], p.indptr[t + 1]):
+                here = slice(p.start[p.ids[k]], p.start[p.ids[k] + 1])
+                value = p.values[k] if len(p.values) else 1.0
+                out[t][p.source[here], p.target[here]] += value * p.weights[here]
+        return out
+
+    def padded(self):
+        tokens, labels = self.scores.shape
+        out = np.full((tokens, -(-labels // 4) * 4), -np.inf)
+        out[:, :labels] = self.scores
+        return out
+
+    def chain(self):
+        scores = self.padded()
+        return PatchedChain(
+            scores, self.transitions, self.offsets, lambda: self.padded(), self.patches, self.kinds(), self.gradient
+        )
+
+    def kinds(self):
+        """Kind a + 1 for tokens that have just the patch a, and that without a value."""
+        p, width = self.patches, self.padded().shape[1]
+        counts = np.diff(p.indptr)
+        kind = np.where(counts > 0, -1, 0).astype(np.int32)
+        indptr, ids = np.zeros(2, np.int64), np.zeros(0, np.int32)
+        if self.ready and not len(p.values):
+            single = np.flatnonzero(counts == 1)
+            kind[single] = p.ids[p.indptr[single]] + 1
+            ids = np.arange(len(p.start) - 1, dtype=np.int32)
+            indptr = np.concatenate([[0], np.arange(len(ids) + 1)]).astype(np.int64)
+        factors = np.full((len(indptr) - 1, width, width), np.nan)
+        kinds = Kinds(
+            kind, p._replace(indptr=indptr, ids=ids, values=np.zeros(0)), factors, np.full_like(factors, np.nan)
+        )
+        fill_factors(self.transitions, kinds)
+        return kinds
+
+    def enumerated(self):
+        blocks = self.blocks
+        return [EnumeratedChain(self.scores[a:b], lambda t, a=a: blocks[a + t]) for a, b in pairwise(self.offsets)]
+
+    @property
+    def tolerance(self):
+        finite = np.concatenate([self.scores.ravel(), self.blocks.ravel(), [1.0]])
+        return 1e-14 * max(100.0, 20 * np.abs(finite[np.isfinite(finite)]).max())
+
+
+def make_problem(seed, labels, lengths, scales=(1.0, 1.0, 1.0), valued=False, ready=False, masks=False):
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    tokens, number = int(offsets[-1]), int(rng.integers(1, 5))
+    has = rng.random((number, labels, labels)) < rng.random((number, 1, 1))
+    start = np.concatenate([[0], np.cumsum(has.sum(axis=(1, 2)))]).astype(np.int64)
+    _, source, target = np.nonzero(has)
+    indptr = np.concatenate([[0], np.cumsum(rng.integers(0, 3, tokens))]).astype(np.int64)
+    ids = rng.integers(0, number, indptr[-1]).astype(np.int32)
+    values = rng.normal(size=len(ids)) if valued else np.zeros(0)
+    weights = rng.normal(size=len(source)) * scales[2]
+    reach = [np.ptp(np.append(weights[a:b], 0.0)) for a, b in pairwise(start)]
+    with np.errstate(over="ignore"):
+        powers = np.exp(weights)
+    patches = Patches(
+        indptr, ids, values, start, source.astype(np.uint16), target.astype(np.uint16), weights, powers, np.array(reach)
+    )
+    scores = rng.normal(size=(tokens, labels)) * scales[0]
+    if masks:  # never all labels of a token
+        scores[(rng.random(scores.shape) < 0.3) & (np.arange(labels) != rng.integers(0, labels, (tokens, 1)))] = -np.inf
+    return Problem(scores, rng.normal(size=(labels, labels)) * scales[1], offsets, patches, ready)
+
+
+scale = st.sampled_from([0.0, 1.0, 8.0, 100.0, 1e4])
+problems = st.builds(
+    make_problem,
+    st.integers(0, 2**32 - 1),
+    labels=st.integers(1, 5),
+    lengths=st.lists(st.integers(0, 4), max_size=4),
+    scales=st.tuples(scale, scale, scale),
+    valued=st.booleans(),
+    ready=st.booleans(),
+    masks=st.booleans(),
+)
+
+
+@settings(max_examples=200)
+@given(problem=problems)
+def test_partition_and_marginals_equal_enumeration(problem):
+    chain = problem.chain()
+    answer = chain.marginals()
+    labels = len(problem.transitions)
+    near = {"atol": problem.tolerance, "rtol": 0}
+    arcs = np.zeros((len(problem.scores), labels, labels))
+    for s, (one, (a, b)) in enumerate(zip(problem.enumerated(), pairwise(problem.offsets), strict=True)):
+        assert answer.log_z[s] == pytest.approx(one.log_z, abs=problem.tolerance, rel=1e-12)
+        np.testing.assert_allclose(answer.nodes[a:b, :labels], one.nodes(), **near)
+        arcs[a:b] = one.arcs()
+    assert not answer.nodes[:, labels:].any()
+    np.testing.assert_allclose(answer.arcs, arcs.sum(axis=0), **near)
+    p, expected = problem.patches, np.zeros_like(problem.gradient)
+    for t in range(len(arcs)):
+        for k in range(p.indptr[t], p.indptr[t + 1]):
+            here = slice(p.start[p.ids[k]], p.start[p.ids[k] + 1])
+            expected[here] += (p.values[k] if len(p.values) else 1.0) * arcs[t][p.source[here], p.target[here]]
+    np.testing.assert_allclose(problem.gradient, expected, atol=10 * problem.tolerance)
+
+
+@given(problem=problems)
+def test_asking_nothing_about_arcs_leaves_the_rest_as_it_is(problem):
+    asked, silent = problem.chain(), problem.chain()
+    silent.gradient = None
+    expected, found = asked.marginals(), silent.marginals()
+    assert found.nodes.tobytes() == expected.nodes.tobytes()
+    assert found.log_z.tobytes() == expected.log_z.tobytes()
+
+
+@given(problem=problems)
+def test_best_paths_are_those_of_the_transitions_written_out(problem):
+    written = Chain(problem.scores, problem.blocks, problem.offsets)
+    paths = patched_best(problem.padded(), problem.transitions, problem.offsets, problem.patches)
+    np.testing.assert_allclose(written.path_scores(paths), written.best()[1], atol=problem.tolerance, rtol=1e-12)
+
+
+@given(problem=problems, seed=st.integers(0, 100))
+def test_the_score_and_the_arcs_of_a_path(problem, seed):
+    rng = np.random.default_rng(seed)
+    labels = len(problem.transitions)
+    path = rng.integers(0, labels, len(problem.scores)).astype(np.int32)
+    written = Chain(problem.scores, problem.blocks, problem.offsets)
+    chain = problem.chain()
+    near = {"atol": problem.tolerance, "rtol": 1e-12}
+    np.testing.assert_allclose(chain.path_scores(path), written.path_scores(path), **near)
+    answer = chain.marginals()
+    before = problem.gradient.copy()
+    nodes, arcs = answer.nodes.copy(), answer.arcs.copy()
+    chain.subtract_path(answer, path)
+    np.testing.assert_array_equal(np.flatnonzero(nodes - answer.nodes), np.arange(len(path)) * nodes.shape[1] + path)
+    assert (arcs - answer.arcs).sum() == pytest.approx(np.maximum(np.diff(problem.offsets) - 1, 0).sum())
+    # the path's score is linear in the weights, and this is its slope
+    slope = before - problem.gradient
+    p = problem.patches
+    bare = Chain(problem.scores, problem.transitions, problem.offsets).path_scores(path)
+    if np.isfinite(bare).all():
+        assert slope @ p.weights == pytest.approx(
+            (written.path_scores(path) - bare).sum(), abs=100 * problem.tolerance, rel=1e-9
+        )
+
+
+@pytest.mark.parametrize("size", [340.0, 1e4, 1e300])
+@pytest.mark.parametrize("valued", [False, True])
+def test_sentences_with_extreme_patches_are_redone_and_the_others_are_not_touched(size, valued):
+    problem = make_problem(3, 3, [4, 4, 4], valued=valued, ready=True)
+    p = problem.patches
+    marked = int(np.flatnonzero(np.diff(p.start))[0])
+    ids = np.where(p.ids == marked, (marked + 1) % (len(p.start) - 1), p.ids).astype(np.int32)
+    here = np.flatnonzero(np.diff(p.indptr) > 0)
+    ids[p.indptr[here[(here > 4) & (here < 8)][0]]] = marked  # in the second sentence only
+    weights = p.weights.copy()
+    weights[p.start[marked]] = -size
+    quiet, loud = (
+        Problem(
+            problem.scores, problem.transitions, problem.offsets,
+            p._replace(ids=ids, weights=w, powers=np.exp(w), reach=r), True,
+        )
+        for w, r in ((p.weights, p.reach), (weights, p.reach + size * (np.arange(len(p.reach)) == marked)))
+    )  # fmt: skip
+    before, after = quiet.chain().marginals(), loud.chain().marginals()
+    for a, b in ((0, 4), (8, 12)):
+        assert before.nodes[a:b].tobytes() == after.nodes[a:b].tobytes()
+    assert np.isfinite(after.nodes).all()
+    one = loud.enumerated()[1]
+    assert after.log_z[1] == pytest.approx(one.log_z, rel=1e-12)
+    np.testing.assert_allclose(after.nodes[4:8, :3], one.nodes(), atol=loud.tolerance)
+
+
+def test_no_legal_path_is_a_partition_of_minus_infinity():
+    problem = make_problem(0, 3, [2, 3])
+    problem.scores[3] = -np.inf
+    log_z = problem.chain().marginals().log_z
+    assert np.isfinite(log_z[0])
+    assert log_z[1] == -np.inf
+
+
+@pytest.mark.parametrize("valued", [False, True])
+def test_a_long_sentence(valued):
+    """Thousands of rescalings, and every expected transition accounted for."""
+    length = 3000
+    answer = make_problem(1, 9, [length], valued=valued, ready=True).chain().marginals()
+    np.testing.assert_allclose(answer.nodes.sum(axis=1), 1.0)
+    assert answer.arcs.sum() == pytest.approx(length - 1)
+    assert np.isfinite(answer.log_z).all()
