@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -9,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trellis.corpus import Corpus
 from trellis.errors import DamagedModelError, DataError
-from trellis.features import GivenFeatures, Packed
+from trellis.features import Packed, TemplateFeatures, templates_for
 from trellis.models.linear import LinearChain
 from trellis.models.serial import description_of, model_from
 from trellis.scoring import observed_layout, with_observed_arcs
@@ -23,7 +25,7 @@ TRAINING = {
 
 
 def make_model(seed, labels=3, lengths=(3, 1, 4), valued=False, attributes=4, scale=1.0):
-    """A model with random weights, and data for it: packed attributes, offsets, packed arc attributes."""
+    """A model with random weights, and data for it: packed attributes, with those of arcs, and offsets."""
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     gold = rng.integers(0, labels, offsets[-1]).astype(np.int32)
@@ -39,13 +41,22 @@ def make_model(seed, labels=3, lengths=(3, 1, 4), valued=False, attributes=4, sc
     values = rng.normal(size=len(arc_ids)) if valued else None
     names = tuple(f"L{j}" for j in range(labels))
     weights = rng.normal(size=layout.size) * scale
-    model = LinearChain(names, GivenFeatures([f"a{k}" for k in range(5)]), layout, weights)
-    return model, (Packed(indptr, ids), offsets, Packed(arc_indptr, arc_ids, values))
+    model = LinearChain(names, make_features(5, attributes), layout, weights)
+    return model, (Packed(indptr, ids, arcs=Packed(arc_indptr, arc_ids, values)), offsets)
 
 
-def paths_and_scores(model, packed, offsets, arcs):
+def make_features(labels, arcs):
+    """Features with so many attributes of labels and of arcs."""
+    tokens = range(max(labels, arcs))
+    data = Corpus.from_lists({"w": [[f"w{t % labels}" for t in tokens]], "v": [[f"v{t % arcs}" for t in tokens]]})
+    features, _ = TemplateFeatures.learn(data, templates_for("U:%x[0,w]\nB:%x[0,v]", ["w", "v"], ""))
+    assert (features.attributes, features.arc_attributes) == (labels, arcs)
+    return features
+
+
+def paths_and_scores(model, packed, offsets):
     """For each sentence all paths and their scores, by looking every weight up."""
-    layout, weights = model.layout, model.weights
+    layout, weights, arcs = model.layout, model.weights, packed.arcs
     labels = layout.labels
     follows = {
         (i, j): weights[layout.pairs + k] for k, (i, j) in enumerate(zip(layout.source, layout.target, strict=True))
@@ -120,7 +131,8 @@ def test_scores_too_large_to_add_up_are_an_error(way, computing):
 
 
 def test_a_model_with_weights_for_arcs_must_be_given_arcs():
-    model, (packed, offsets, _) = make_model(0)
+    model, (packed, offsets) = make_model(0)
+    packed = replace(packed, arcs=None)
     for ask in (model.best_of_packed, model.marginals_of_packed):
         with pytest.raises(DataError, match="on transitions"):
             ask(packed, offsets)
@@ -164,7 +176,7 @@ def written(model):
 
 
 def read(raw):
-    return model_from(*from_bytes(raw), [], "file")[2]
+    return model_from(*from_bytes(raw), [], "file", {})[2]
 
 
 def setting(name, *values, at=0):
@@ -214,6 +226,12 @@ BAD = {
     "no arc attribute": lambda t: t.update(
         arc_counts=t["arc_counts"][:0], weights=t["weights"][: -len(t["arc_pairs"])], arc_pairs=t["arc_pairs"][:0]
     ),
+    "one attribute too few": lambda t: t.update(
+        arc_pairs=t["arc_pairs"][: -t["arc_counts"][-1] or None],
+        weights=t["weights"][: -t["arc_counts"][-1] or None],
+        arc_counts=t["arc_counts"][:-1],
+    ),
+    "one attribute too many": replacing("arc_counts", lambda v: np.append(v, v[:1] * 0)),
     "one weight too few": replacing("weights", lambda v: v[:-1]),
     "one weight too many": replacing("weights", lambda v: np.append(v, 0.0)),
     "weight infinite": setting("weights", np.inf, at=-1),
