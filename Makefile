@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 TRELLIS_DATA ?= ../shared/data
 export TRELLIS_DATA
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench accuracy clean
 
 demo: $(VENV)/installed
 	@$(BIN)/trellis demo
@@ -29,6 +29,9 @@ bench: $(VENV)/installed-test
 	@$(BIN)/trellis bench train --against crfsuite
 	@$(BIN)/trellis bench tag --against crfsuite
 	@$(BIN)/trellis bench features
+
+accuracy: $(VENV)/installed-test
+	@$(BIN)/python -m pytest -m slow -s tests/accuracy
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -56,6 +56,16 @@ def test_train_compares_preparation_evaluation_memory_and_convergence(files):
 
 
 @pytest.mark.usefixtures("peer")
+def test_features_are_compared_with_strings(files):
+    found, table = run("features", files[0], "--repeat", 1, "--json")
+    assert set(found["prepare"]) >= BOTH
+    assert set(found["ner"]) == {"templates", "attributes", "python", "trellis", "ratio"}
+    assert found["ner"]["templates"] == 49
+    assert min(numbers(found["ner"])) > 0
+    assert "ner, 49 templates" in table
+
+
+@pytest.mark.usefixtures("peer")
 def test_tag_compares_speed_and_memory_and_checks_the_labels(files):
     found, table = run("tag", *files, "--repeat", 1, "--threads", "1", "--json")
     assert set(found["tokens_per_second"]) == {"crfsuite", "trellis"}
