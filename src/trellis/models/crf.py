@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-import math
-import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning, DamagedModelError, DataError, NotFittedError, SettingError
-from trellis.features import (
-    Choice,
-    FeatureKind,
-    Features,
-    GivenFeatures,
-    Packed,
-    TagDictionary,
-    TemplateFeatures,
-    callables_of,
-    offsets_of,
-    templates_for,
-)
+from trellis.features import FeatureKind, GivenFeatures, Packed, TagDictionary, TemplateFeatures
 from trellis.jit import threads_available
 from trellis.metrics import Report, compare
 from trellis.models.base import Estimator
 from trellis.models.feature_files import Callables
+from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
 from trellis.models.serial import description_of, model_from
+from trellis.models.settings import check_settings, plain
 from trellis.scoring import observed_layout, with_observed_arcs
 from trellis.store import from_bytes, read_model, to_bytes, write_model
 from trellis.training import Outcome, Progress, train
+
+if TYPE_CHECKING:
+    from trellis.features import Choice
 
 F64 = NDArray[np.float64]
 Labels = Sequence[Sequence[str | int]] | Sequence[NDArray[Any]] | NDArray[Any]
@@ -109,7 +100,7 @@ class CRF(Estimator):
         from trellis.objective import L2, Examples, cut_into_shards
         from trellis.optim import find_optimizer
 
-        self._check_settings()
+        check_settings(self)
         loss, optimizer = find_loss(self.loss), find_optimizer(self.optimizer, self.tol)
         features, packed, labels, gold, offsets = self._learn(X, y)
         if len(labels) > MOST_LABELS:
@@ -149,7 +140,7 @@ class CRF(Estimator):
 
     def predict(self, X: Sentences) -> list[list[str]]:
         """The best labels: a list for each sentence."""
-        ids, offsets = self.predict_ids(X), _offsets(X)
+        ids, offsets = self.predict_ids(X), token_offsets(X)
         names = list(map(self._model.labels.__getitem__, ids.tolist()))
         return [names[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
 
@@ -163,13 +154,13 @@ class CRF(Estimator):
 
     def predict_marginals(self, X: Sentences) -> list[F64]:
         """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
-        nodes, offsets = self._model.marginals(X, self._threads), _offsets(X)
+        nodes, offsets = self._model.marginals(X, self._threads), token_offsets(X)
         return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
 
     def evaluate(self, X: Sentences, y: Labels | None = None) -> Report:
         """Accuracy, and precision, recall and F1 of segments where the labels encode such."""
-        gold, predicted = self._gold_of(X, y), self.predict_column(X)
-        return compare(gold, predicted, _offsets(X))
+        gold, predicted = gold_of(X, y, self.target), self.predict_column(X)
+        return compare(gold, predicted, token_offsets(X))
 
     def score(self, X: Sentences, y: Labels | None = None) -> float:
         """F1 of segments when the labels are a segment encoding, else accuracy."""
@@ -192,6 +183,8 @@ class CRF(Estimator):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["params"])
         if state["file"] is not None:
+            from trellis.features import callables_of
+
             functions = callables_of(self.features)
             loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle", functions=functions)
             self.__dict__.update({**loaded.__dict__, **state["params"]})
@@ -204,7 +197,7 @@ class CRF(Estimator):
 
     @property
     def _threads(self) -> int:
-        self._check_settings("threads")
+        check_settings(self, "threads")
         return self.threads or threads_available()
 
     def _adopt(self, model: LinearChain, outcome: Outcome, columns: list[str]) -> None:
@@ -219,20 +212,15 @@ class CRF(Estimator):
         self.stopped_early_ = outcome.stopped_early
         self.dev_score_ = outcome.dev_score
 
-    def _check_settings(self, *names: str) -> None:
-        """The types and ranges of parameters (all if none is named), before training, saving and after loading."""
-        for name in names or _SETTINGS:
-            value, (good, expected) = getattr(self, name), _SETTINGS[name]
-            if not good(value):
-                raise SettingError(f"{name} is {value!r}; expected {expected}")
-
     def _learn(
         self, X: Sentences, y: Labels | None
     ) -> tuple[FeatureKind, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
         """Features, the data packed in them, label names, gold labels and offsets."""
+        from trellis.features import callables_of, templates_for
+
         if isinstance(X, str) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
             raise DataError(f"expected a corpus (read_conll) or a list of sentences, not {type(X).__name__}")
-        gold = self._gold_of(X, y).compact()
+        gold = gold_of(X, y, self.target).compact()
         if not len(gold):
             raise DataError("there is no token to learn from", X.path if isinstance(X, Corpus) else None)
         features: FeatureKind
@@ -245,7 +233,8 @@ class CRF(Estimator):
             )
             features = learnt
             if self.tag_dictionary is not None:
-                column = "word" if "word" in corpus.columns and target != "word" else _first_but(target, corpus)
+                others = [name for name in corpus.columns if name != target]
+                column = "word" if "word" in others else others[0]
                 known = TagDictionary.learn(column, corpus[column], gold.ids, len(gold.strings), self.tag_dictionary)
                 features = replace(learnt, dictionary=known)
                 packed = replace(packed, allowed=known.allowed(corpus[column]))
@@ -254,22 +243,10 @@ class CRF(Estimator):
                 name = "tag_dictionary" if self.tag_dictionary is not None else "hash_size"
                 raise SettingError(f"{name} is for corpora with columns; sentences were given as lists")
             features, packed = GivenFeatures.learn(X, self.min_count)
-        return features, packed, list(gold.strings), gold.ids, _offsets(X)
-
-    def _gold_of(self, X: Sentences, y: Labels | None) -> Column:
-        if y is not None:
-            _check_match(np.diff(_offsets(X)).tolist(), _counts(y))
-            return Column.of(_label(label, s, t) for s, row in enumerate(y, 1) for t, label in enumerate(row, 1))
-        if not isinstance(X, Corpus):
-            raise SettingError("labels `y` are needed when sentences are given as lists")
-        if self.target is None:
-            raise SettingError(f"no target; the columns are: {', '.join(X.columns)}")
-        if self.target not in X.columns:
-            raise SettingError(f"unknown target '{self.target}'; the columns are: {', '.join(X.columns)}")
-        return X[self.target]
+        return features, packed, list(gold.strings), gold.ids, token_offsets(X)
 
     def _dev_scorer(self, model: LinearChain, dev: Sentences, dev_y: Labels | None) -> Callable[[F64], float]:
-        gold, offsets = self._gold_of(dev, dev_y), _offsets(dev)
+        gold, offsets = gold_of(dev, dev_y, self.target), token_offsets(dev)
         if not len(gold):
             raise DataError("there is no token in the development data", dev.path if isinstance(dev, Corpus) else None)
         packed = model.pack(dev)
@@ -282,8 +259,8 @@ class CRF(Estimator):
 
     def _serialised(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         model = self._model
-        self._check_settings()
-        params = {name: _plain(value) for name, value in self.get_params().items()}
+        check_settings(self)
+        params = {name: plain(value) for name, value in self.get_params().items()}
         del params["threads"]  # a model must not depend on it
         training = {
             "objective": float(self.objective_),
@@ -305,7 +282,7 @@ class CRF(Estimator):
         params, training, model = model_from(description, tensors, cls._parameter_names(), path, functions)
         crf = cls(**params)
         try:
-            crf._check_settings()
+            check_settings(crf)
         except SettingError as error:
             raise DamagedModelError(f"{path}: the model's settings do not fit: {error}") from None
         outcome = Outcome(
@@ -314,67 +291,3 @@ class CRF(Estimator):
         )  # fmt: skip
         crf._adopt(model, outcome, training["columns"])
         return crf
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "target": (lambda v: v is None or isinstance(v, str), "the name of a column"),
-    "features": (lambda v: isinstance(v, str | os.PathLike | Features), "a preset, a file, template lines or features"),
-    "loss": (lambda v: isinstance(v, str), "a name"),
-    "optimizer": (lambda v: isinstance(v, str), "a name"),
-    "l2": (lambda v: _number(v) and v >= 0, "a number >= 0"),
-    "max_iter": (_count, "a whole number >= 1"),
-    "tol": (lambda v: _number(v) and 0 < v < 1, "a number between 0 and 1"),
-    "patience": (_count, "a whole number >= 1"),
-    "min_count": (_count, "a whole number >= 1"),
-    "hash_size": (lambda v: v is None or (_count(v) and v <= 1 << 30), "a whole number from 1 to 2^30, or None"),
-    "tag_dictionary": (lambda v: v is None or _count(v), "a whole number >= 1, or None"),
-    "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
-    "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
-    "threads": (lambda v: v is None or _count(v), "a whole number >= 1, or None for all"),
-}
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as JSON can hold it."""
-    if isinstance(value, os.PathLike | Features):
-        return str(value)
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _first_but(target: str, corpus: Corpus) -> str:
-    return next(name for name in corpus.columns if name != target)
-
-
-def _label(label: object, sentence: int, token: int) -> str:
-    if isinstance(label, str):
-        return str.__str__(label)  # NumPy's strings as plain ones
-    if isinstance(label, Integral | np.bool_):
-        return str(label)
-    raise DataError(f"sentence {sentence}, token {token}: the label {label!r} is no text")
-
-
-def _counts(y: Labels) -> list[int]:
-    try:
-        return list(map(len, y))
-    except TypeError:
-        raise DataError("expected `y` to be a list with a list of labels for each sentence") from None
-
-
-def _check_match(expected: list[int], found: list[int]) -> None:
-    if len(expected) != len(found):
-        raise DataError(f"X and y do not match: {len(expected)} sentences and {len(found)} lists of labels")
-    for s, (tokens, labels) in enumerate(zip(expected, found, strict=True), 1):
-        if tokens != labels:
-            raise DataError(f"X and y do not match: sentence {s} has {tokens} tokens and {labels} labels")
-
-
-def _offsets(X: Sentences) -> NDArray[np.int64]:
-    return X.offsets if isinstance(X, Corpus) else offsets_of(X)

@@ -1,0 +1,65 @@
+"""The types and ranges of settings, and settings as a model file holds them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from trellis.errors import SettingError
+
+
+def check_settings(estimator: object, *names: str) -> None:
+    """Refuses what does not fit: of the settings named, or of all."""
+    for name in names or SETTINGS:
+        value, (good, expected) = getattr(estimator, name), SETTINGS[name]
+        if not good(value):
+            raise SettingError(f"{name} is {value!r}; expected {expected}")
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "target": (lambda v: v is None or isinstance(v, str), "the name of a column"),
+    "features": (
+        lambda v: isinstance(v, str | os.PathLike) or _is_features(v),
+        "a preset, a file, template lines or features",
+    ),
+    "loss": (lambda v: isinstance(v, str), "a name"),
+    "optimizer": (lambda v: isinstance(v, str), "a name"),
+    "l2": (lambda v: _number(v) and v >= 0, "a number >= 0"),
+    "max_iter": (_count, "a whole number >= 1"),
+    "tol": (lambda v: _number(v) and 0 < v < 1, "a number between 0 and 1"),
+    "patience": (_count, "a whole number >= 1"),
+    "min_count": (_count, "a whole number >= 1"),
+    "hash_size": (lambda v: v is None or (_count(v) and v <= 1 << 30), "a whole number from 1 to 2^30, or None"),
+    "tag_dictionary": (lambda v: v is None or _count(v), "a whole number >= 1, or None"),
+    "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
+    "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
+    "threads": (lambda v: v is None or _count(v), "a whole number >= 1, or None for all"),
+}
+
+
+def _is_features(value: object) -> bool:
+    if isinstance(value, str | float | None):
+        return False
+    from trellis.features import Features
+
+    return isinstance(value, Features)
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON can hold it."""
+    if isinstance(value, os.PathLike) or _is_features(value):
+        return str(value)
+    return value.item() if isinstance(value, np.generic) else value
