@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from trellis.features import Choice
 
 F64 = NDArray[np.float64]
-Labels = Sequence[Sequence[str | int]] | Sequence[NDArray[Any]] | NDArray[Any]
 
 
 class CRF(Estimator):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from trellis.errors import DataError, SettingError
 from trellis.features import offsets_of
 from trellis.models.linear import Sentences
 
-Labels = Sequence[Sequence[str]]
+Labels = Sequence[Sequence[str | int]] | Sequence[NDArray[Any]] | NDArray[Any]
 
 
 def gold_of(X: Sentences, y: Labels | None, target: str | None) -> Column:
