@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trellis.features.keys import Found, Keys
 from trellis.features.packed import Packed, Some, pack
 from trellis.features.reading import Positions, Reading, Single
-from trellis.features.template import Template
+from trellis.features.template import Part, Template
 from trellis.jit import worthwhile
 
 I32 = NDArray[np.int32]
@@ -77,7 +77,7 @@ class Numbering:
             mine = [templates[k] for k in members[g]]
             table = reading.tables[mine[0].parts[0].view] if len(mine) == len(mine[0].parts) == 1 else None
             if isinstance(table, Single):
-                return _SeenTypes(table, positions.of(mine[0].parts[0]), slots[g].sizes[0], min_count)
+                return _SeenTypes(table, positions, mine[0].parts[0], slots[g].sizes[0], min_count)
             return _SeenKeys(slots[g].find(mine, positions, learn=True), min_count)
 
         found = _on_threads(seen, len(members), threads)
@@ -155,10 +155,9 @@ class _Seen(Protocol):
 class _SeenTypes:
     """One template of one part with one value: no keys to sort out, all is done by type."""
 
-    def __init__(self, table: Single, at: I32, size: int, min_count: int):
-        self.table, self.at = table, at
-        valid = table.value >= 0
-        of_type = np.bincount(at, minlength=len(valid))
+    def __init__(self, table: Single, positions: Positions, part: Part, size: int, min_count: int):
+        self.table, self.at = table, positions.of(part)
+        valid, of_type = table.value >= 0, positions.counts(part)
         self.counts = np.bincount(table.value[valid], of_type[valid], minlength=size)
         self.values = np.flatnonzero(self.counts >= min_count)
 

@@ -7,7 +7,7 @@ real ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
 from typing import cast
@@ -38,7 +38,7 @@ class Evaluated:
     single: list[str | None] | None
     rows: list[Row] | None
 
-    def strings(self) -> Iterable[str]:
+    def strings(self) -> dict[str, None]:
         """All distinct values, in order of appearance."""
         if self.rows is not None:
             return dict.fromkeys(value for row in self.rows for value, _ in row)
@@ -110,12 +110,15 @@ class Positions:
         self._first = np.repeat(reading.offsets[:-1], lengths)
         self._length = np.repeat(lengths, lengths)
         self._found: dict[tuple[str, int, bool], I32] = {}
+        self._counts: dict[tuple[str, int, bool], I64] = {}
 
     def prepare(self, templates: Sequence[Template]) -> None:
         """Looks everything up at once, before threads ask for it."""
         for template in templates:
             for part in template.parts:
                 self.of(part)
+            if len(template.parts) == 1:
+                self.counts(template.parts[0])
 
     def of(self, part: Part) -> I32:
         source = self.reading.tables[part.view].source
@@ -123,6 +126,15 @@ class Positions:
         if key not in self._found:
             self._found[key] = self._look(source, part.row, part.absolute)
         return self._found[key]
+
+    def counts(self, part: Part) -> I64:
+        """How often each type is found there, I64[types]."""
+        source = self.reading.tables[part.view].source
+        key = (source, part.row, part.absolute)
+        if key not in self._counts:
+            types = self.reading.known[source] + 2 * self.reading.reach
+            self._counts[key] = np.bincount(self.of(part), minlength=types)
+        return self._counts[key]
 
     def _look(self, source: str, row: int, absolute: bool) -> I32:
         types, known, reach = self.reading.types[source], self.reading.known[source], self.reading.reach

@@ -197,7 +197,7 @@ def slots(
 def _vocabularies(evaluated: Mapping[View, Evaluated], domain: Mapping[View, int]) -> tuple[list[str], ...]:
     found: list[dict[str, None]] = [{} for _ in range(max(domain.values(), default=-1) + 1)]
     for view, what in evaluated.items():
-        found[domain[view]].update(dict.fromkeys(what.strings()))
+        found[domain[view]].update(what.strings())
     return tuple(list(strings) for strings in found)
 
 
@@ -205,7 +205,7 @@ def _indexes(vocabularies: Sequence[Sequence[str]], domain: Mapping[View, int]) 
     """string -> number for each domain; a hash where there are no vocabularies."""
     if not vocabularies:
         return [HashNumbers()] * (max(domain.values(), default=-1) + 1)
-    return [{string: n for n, string in enumerate(strings)} for strings in vocabularies]
+    return [dict(zip(strings, range(len(strings)), strict=True)) for strings in vocabularies]
 
 
 def _reading(

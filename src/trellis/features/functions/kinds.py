@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from trellis.features.functions.contract import Arguments, Function, Resource, no_arguments
 
-_HYPHENS = "-\u2010\u2011"
+_HYPHENS = frozenset("-\u2010\u2011")
 _LEAST = [1, 2, 3, 4, 5, 7, 10, 15]
 _LENGTHS = ["1", "2", "3", "4", "5-6", "7-9", "10-14", "15+"]
 
@@ -27,7 +27,7 @@ def _has_digit(s: str) -> bool:
 
 
 def _has_hyphen(s: str) -> bool:
-    return not s.isalpha() and any(hyphen in s for hyphen in _HYPHENS)
+    return not s.isalpha() and not _HYPHENS.isdisjoint(s)
 
 
 def _has_upper(s: str) -> bool:
