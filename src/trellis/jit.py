@@ -71,8 +71,13 @@ def part(function: Function) -> Function:
     return _compiled(function, _FASTMATH, True)
 
 
+def ordered_kernel(function: Function) -> Function:
+    """A kernel whose sums are taken as they are written: (a + b) - c is not a + (b - c) where numbers are large."""
+    return _compiled(function, _FASTMATH - {"reassoc"}, False)
+
+
 def ordered_part(function: Function) -> Function:
-    """A piece of kernels whose sums are taken as they are written."""
+    """A piece of such kernels."""
     return _compiled(function, _FASTMATH - {"reassoc"}, True)
 
 

@@ -34,7 +34,7 @@ def templates_for(
         file = Path(text)
         if _is_file(file):
             text, path = _read(file), str(file)
-        elif isinstance(features, PathLike) or not re.search(r"[\[(+&]", text):
+        elif isinstance(features, PathLike) or not re.search(r"[\[(]", text):
             known = ", ".join(PRESETS)
             raise SettingError(f"features '{features}': neither a preset ({known}) nor a template file")
     return _parse(text, columns, target, path, positions)

@@ -71,14 +71,14 @@ class Keys:
         return self.bounds()[-1][0]
 
     def is_consistent(self) -> bool:
-        """Whether ranks are there for just the parts that need them, none empty and none out of range."""
-        if any(not len(seen) for seen in self.ranks.values()):
-            return False
+        """Whether ranks are there for just the parts that need them, and none is out of range."""
         try:
             needed = {j: size for j, (size, ranked) in enumerate(self.bounds()) if ranked}
         except KeyError:
             return False
-        return set(needed) == set(self.ranks) and all(int(self.ranks[j][-1]) < size for j, size in needed.items())
+        return set(needed) == set(self.ranks) and all(
+            not len(self.ranks[j]) or int(self.ranks[j][-1]) < size for j, size in needed.items()
+        )
 
     def digits(self, key: int) -> list[int]:
         """The value of each part."""

@@ -39,6 +39,13 @@ class Group:
         bits = max(4, int(2 * len(self.values)).bit_length())
         return build_table(self.values, bits), bits
 
+    @cached_property
+    def by_value(self) -> I32:
+        """For templates of one part: the attribute number of each value; the last place is for -1."""
+        number = np.full(self.keys.sizes[0] + 1, -1, np.int32)
+        number[self.values] = np.arange(self.base, self.base + len(self.values), dtype=np.int32)
+        return number
+
     def numbers(self, found: Found) -> I32:
         """Attribute numbers of keys, -1 for the unknown."""
         if worthwhile(len(found.key)):
@@ -101,9 +108,7 @@ class Numbering:
                 parts = self.templates[k].parts
                 table = reading.tables[parts[0].view] if len(parts) == 1 else None
                 if isinstance(table, Single):
-                    lookup = np.full(group.keys.sizes[0] + 1, -1, np.int32)  # the last place is for -1
-                    lookup[group.values] = np.arange(group.base, group.base + len(group.values), dtype=np.int32)
-                    out[k] = lookup[table.value]
+                    out[k] = group.by_value[table.value]
         return out
 
     def find(self, reading: Reading, shortcuts: dict[int, I32]) -> Packed:

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,10 +58,14 @@ class TagDictionary:
 
     def allowed(self, words: Column) -> Allowed:
         """What the tokens of a column may have. Unknown strings may be ids of -1."""
-        table = self._table
-        number = np.fromiter((self.index.get(word, -1) for word in words.strings), np.int64, len(words.strings))
-        sets = np.append(np.append(table.which, np.int32(0))[number], np.int32(0))  # the last: of id -1
-        return Allowed(sets[words.ids], table.start, table.labels)
+        number = np.fromiter(map(self.index.get, words.strings, repeat(-1)), np.int64, len(words.strings))
+        sets = np.append(self._sets[number], np.int32(0))  # the last: of id -1
+        return self._table.of_tokens(sets[words.ids])
+
+    @cached_property
+    def _sets(self) -> I32:
+        """The set of each word; the last place is for words that are not in it, which may have all labels."""
+        return np.append(self._table.which, np.int32(0))
 
     @cached_property
     def _table(self) -> Allowed:

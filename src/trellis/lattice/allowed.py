@@ -75,10 +75,14 @@ class Allowed:
 
     def part(self, first: int, last: int) -> Allowed:
         """Tokens first..last; the table is shared."""
-        part = object.__new__(Allowed)  # a slice of what has been checked
-        for name, value in (("which", self.which[first:last]), ("start", self.start), ("labels", self.labels)):
-            object.__setattr__(part, name, value)
-        return part
+        return self.of_tokens(self.which[first:last])
+
+    def of_tokens(self, which: I32) -> Allowed:
+        """The same sets for other tokens, which name none but these."""
+        same = object.__new__(Allowed)  # the table has been checked
+        for name, value in (("which", which), ("start", self.start), ("labels", self.labels)):
+            object.__setattr__(same, name, value)
+        return same
 
     def mask(self) -> BOOL:
         """Whether token t may have label j, BOOL[tokens, labels]."""

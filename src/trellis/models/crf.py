@@ -100,6 +100,8 @@ class CRF(Estimator):
         from trellis.optim import find_optimizer
 
         check_settings(self)
+        if self.hash_size is not None and self.min_count > 1:
+            raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         loss, optimizer = find_loss(self.loss), find_optimizer(self.optimizer, self.tol)
         features, packed, labels, gold, offsets = self._learn(X, y)
         if len(labels) > MOST_LABELS:
@@ -233,6 +235,8 @@ class CRF(Estimator):
             features = learnt
             if self.tag_dictionary is not None:
                 others = [name for name in corpus.columns if name != target]
+                if not others:
+                    raise SettingError(f"tag_dictionary needs a column of words beside the target '{target}'")
                 column = "word" if "word" in others else others[0]
                 known = TagDictionary.learn(column, corpus[column], gold.ids, len(gold.strings), self.tag_dictionary)
                 features = replace(learnt, dictionary=known)

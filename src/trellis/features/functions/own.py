@@ -49,8 +49,8 @@ def _given(arguments: Arguments, functions: Mapping[str, Callable[..., Any]]) ->
     name = str(arguments[0])
     if name not in functions:
         raise SettingError(
-            f"the features use a function of your own, '{name}', which a model file cannot hold; give it when loading: "
-            f'trellis.load(path, functions={{"{name}": {name}}})'
+            f"the features use a function of your own, '{name}', and text cannot hold one; in training write them in "
+            f'Python, apply(word, {name}); when loading a model give it: load(path, functions={{"{name}": {name}}})'
         )
     return Own(name, functions[name])
 

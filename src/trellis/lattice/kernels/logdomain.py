@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel, part
+from trellis.jit import ordered_kernel, ordered_part
 
 Array = Any
 
 
-@part
+@ordered_part
 def forward(scores: Array, transitions: Array, each: int, alpha: Array) -> float:
     """alpha: F64[tokens, labels] of one sentence; returns log Z (-inf when there is no path)."""
     labels = transitions.shape[1]
@@ -43,7 +43,7 @@ def forward(scores: Array, transitions: Array, each: int, alpha: Array) -> float
     return total
 
 
-@part
+@ordered_part
 def backward(scores: Array, transitions: Array, each: int, beta: Array) -> None:
     """beta: F64[tokens, labels] of one sentence."""
     labels = transitions.shape[1]
@@ -72,7 +72,7 @@ def backward(scores: Array, transitions: Array, each: int, beta: Array) -> None:
             beta[t, i] -= high
 
 
-@part
+@ordered_part
 def node_marginals(alpha: Array, beta: Array, t: int, out: Array) -> None:
     """out[j] = P(y_t = j), 0 in columns of padding."""
     labels = alpha.shape[1]
@@ -89,7 +89,7 @@ def node_marginals(alpha: Array, beta: Array, t: int, out: Array) -> None:
     out[labels:] = 0.0
 
 
-@part
+@ordered_part
 def arc_marginals(scores: Array, transitions: Array, each: int, alpha: Array, beta: Array, t: int, out: Array) -> None:
     """out[i, j] = P(y_(t-1) = i, y_t = j)."""
     labels = transitions.shape[1]
@@ -109,7 +109,7 @@ def arc_marginals(scores: Array, transitions: Array, each: int, alpha: Array, be
             out[i, j] /= total
 
 
-@kernel
+@ordered_kernel
 def log_marginals(
     scores: Array,
     transitions: Array,
@@ -144,7 +144,7 @@ def log_marginals(
                         target[i, j] += pair[i, j]
 
 
-@kernel
+@ordered_kernel
 def covariance(
     scores: Array,
     transitions: Array,
@@ -230,7 +230,7 @@ def covariance(
         expectation[s] = mean_h
 
 
-@kernel
+@ordered_kernel
 def sample_and_entropy(
     scores: Array,
     transitions: Array,
@@ -273,7 +273,7 @@ def sample_and_entropy(
                 paths[n, first + t] = _draw(given[paths[n, first + t - 1]], uniform[n, first + t])
 
 
-@part
+@ordered_part
 def _conditionals(rows: Array, block: Array, beta: Array, t: int, given: Array) -> None:
     """given[i, j] = P(y_t = j | y_(t-1) = i); rows without a path are 0."""
     for i in range(given.shape[0]):
@@ -290,7 +290,7 @@ def _conditionals(rows: Array, block: Array, beta: Array, t: int, given: Array) 
                 given[i, j] /= total
 
 
-@part
+@ordered_part
 def _entropy_of(p: Array) -> float:
     total = 0.0
     for j in range(len(p)):
@@ -299,7 +299,7 @@ def _entropy_of(p: Array) -> float:
     return total
 
 
-@part
+@ordered_part
 def _draw(p: Array, u: float) -> int:
     """The label whose share of the unit interval holds u; never one of probability 0."""
     total, last = 0.0, 0
@@ -312,7 +312,7 @@ def _draw(p: Array, u: float) -> int:
     return last
 
 
-@part
+@ordered_part
 def log_sum(values: Array) -> float:
     high = -np.inf
     for v in values:
@@ -323,7 +323,7 @@ def log_sum(values: Array) -> float:
     return high + np.log(total)  # type: ignore[no-any-return]
 
 
-@part
+@ordered_part
 def log_sum_column(values: Array, block: Array, j: int) -> float:
     """log sum_i exp(values[i] + block[i, j])."""
     high = -np.inf

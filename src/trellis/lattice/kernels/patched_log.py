@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel, part
+from trellis.jit import ordered_kernel, ordered_part
 from trellis.lattice.kernels.logdomain import arc_marginals, log_sum, log_sum_column, node_marginals
 from trellis.lattice.kernels.patches import add_patches, gather_patches, take_back
 
 Array = Any
 
 
-@kernel
+@ordered_kernel
 def patched_log_marginals(
     scores: Array,
     transitions: Array,
@@ -56,7 +56,7 @@ def patched_log_marginals(
             take_back(patches, a + t, transitions, block[0])
 
 
-@part
+@ordered_part
 def _forward(rows: Array, transitions: Array, patches: Array, first: int, block: Array, alpha: Array) -> float:
     """alpha: F64[tokens, labels] with maximum 0 at each position; returns log Z (-inf when there is no path)."""
     total = 0.0
@@ -82,7 +82,7 @@ def _forward(rows: Array, transitions: Array, patches: Array, first: int, block:
     return total
 
 
-@part
+@ordered_part
 def _backward_step(block: Array, ahead: Array, beta: Array) -> None:
     """beta[i] = log sum_j exp(block[i, j] + ahead[j]), with maximum 0."""
     high = -np.inf
