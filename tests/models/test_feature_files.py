@@ -158,7 +158,7 @@ class TestFunctionsOfYourOwn:
 
     def test_are_asked_for(self, model, tmp_path):
         model.save(tmp_path / "m")
-        with pytest.raises(SettingError, match="m: the features use a function of your own, 'first_letter', which"):
+        with pytest.raises(SettingError, match="m: the features use a function of your own, 'first_letter', and text"):
             CRF.load(tmp_path / "m")
 
     def test_travel_with_a_pickle(self, model, heldout):

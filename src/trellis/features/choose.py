@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trellis.errors import FileAccessError, SettingError, TemplateError
-from trellis.features.expression import Features, Term
+from trellis.features.expression import Features
 from trellis.features.expression_text import parse_features
 from trellis.features.notation import parse_templates
 from trellis.features.presets import PRESETS
@@ -62,11 +62,7 @@ def preset(name: str, columns: Sequence[str] = (), target: str = "") -> Features
     """A preset as features, to build on. `columns`: those there are, if more than it needs: some presets use more."""
     if name not in PRESETS:
         raise SettingError(f"no preset '{name}'; the presets are: {', '.join(PRESETS)}")
-    terms = []
-    for template in _preset_templates(name, columns or _columns_in(PRESETS[name].text), target):
-        kind, label = template.literals[0][0], template.literals[0][1:]
-        terms.append(Term(template.parts, label.strip("=:"), kind))
-    return Features(tuple(terms))
+    return Features.of(_preset_templates(name, columns or _columns_in(PRESETS[name].text), target))
 
 
 def _preset_templates(name: str, columns: Sequence[str], target: str) -> tuple[Template, ...]:

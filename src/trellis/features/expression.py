@@ -10,7 +10,7 @@ A column, or a function of one, becomes features when it is given a place: `[0]`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -47,6 +47,12 @@ class Features:
 
     terms: tuple[Term, ...]
     functions: Callables = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, templates: Iterable[Template], functions: Callables | None = None) -> Features:
+        """Templates as features, to build on."""
+        heads = ((template.literals[0], template.parts) for template in templates)
+        return cls(tuple(Term(parts, head[1:].strip("=:"), head[0]) for head, parts in heads), functions or {})
 
     def __add__(self, other: Features) -> Features:
         if not isinstance(other, Features):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.features.keys import Found, join
+from trellis.features.numbering import on_threads
 from trellis.features.packed import Packed, Some, pack
 from trellis.features.reading import Positions, Reading, Single
 from trellis.features.template import Template
@@ -49,10 +50,12 @@ class HashNumbering:
     attributes: int
 
     @classmethod
-    def learn(cls, templates: Sequence[Template], reading: Reading, size: int) -> tuple[HashNumbering, Packed]:
+    def learn(
+        cls, templates: Sequence[Template], reading: Reading, size: int, threads: int
+    ) -> tuple[HashNumbering, Packed]:
         """There is nothing to learn: the corpus in numbers."""
         numbering = cls(tuple(templates), size if templates else 0)
-        return numbering, numbering._pack(reading, numbering.shortcuts(reading), drop=True)
+        return numbering, numbering._pack(reading, numbering.shortcuts(reading), True, threads)
 
     def shortcuts(self, reading: Reading) -> dict[int, I32]:
         """For templates of one part with one value: attribute numbers by type."""
@@ -67,21 +70,24 @@ class HashNumbering:
         """A corpus in numbers; -1 where a template has no value."""
         return self._pack(reading, shortcuts, drop=False)
 
-    def _pack(self, reading: Reading, shortcuts: dict[int, I32], drop: bool) -> Packed:
+    def _pack(self, reading: Reading, shortcuts: dict[int, I32], drop: bool, threads: int = 1) -> Packed:
         positions = Positions(reading)
-        every, some = [], []
-        for k, template in enumerate(self.templates):
+        positions.prepare(self.templates)
+
+        def one(k: int) -> I32 | Some:
+            template = self.templates[k]
             if k in shortcuts:
-                every.append(shortcuts[k].take(positions.of(template.parts[0])))
-                continue
+                return shortcuts[k].take(positions.of(template.parts[0]))
             found = Found(np.full(reading.tokens, _seed(template)))
             for j in range(len(template.parts)):
                 found = join(found, template, j, positions, _mix)
-            if found.token is None:
-                every.append(self._place(found.key))
-            else:
-                some.append(Some(self._place(found.key), found.token, found.weight))
-        return pack(np.stack(every) if every else np.zeros((0, reading.tokens), np.int32), some, drop)
+            ids = self._place(found.key)
+            return ids if found.token is None else Some(ids, found.token, found.weight)
+
+        answers = on_threads(one, len(self.templates), threads)
+        every = [ids for ids in answers if not isinstance(ids, Some)]
+        matrix = np.stack(every) if every else np.zeros((0, reading.tokens), np.int32)
+        return pack(matrix, [one for one in answers if isinstance(one, Some)], drop)
 
     def _place(self, key: I64) -> I32:
         return np.where(key < 0, -1, key % self.attributes).astype(np.int32)

@@ -133,3 +133,14 @@ def place_some(ids: Array, token: Array, weight: Array, drop: bool, cursor: Arra
             if valued:
                 values[at] = weight[n]
             cursor[token[n]] = at + 1
+
+
+@kernel
+def take_matches(start: Array, end: Array, kind: Array, taken: Array) -> None:
+    """Marks, from left to right, the matches (sorted by kind, start and longest first) that begin inside none taken
+    before of their kind."""
+    before, free = -1, 0
+    for k in range(len(start)):
+        if kind[k] != before or start[k] >= free:
+            taken[k] = True
+            before, free = kind[k], end[k]

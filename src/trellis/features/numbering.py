@@ -87,7 +87,7 @@ class Numbering:
                 return _SeenTypes(table, positions, mine[0].parts[0], slots[g].sizes[0], min_count)
             return _SeenKeys(slots[g].find(mine, positions, learn=True), min_count)
 
-        found = _on_threads(seen, len(members), threads)
+        found = on_threads(seen, len(members), threads)
         bases = np.cumsum([0, *(len(one.values) for one in found)]).tolist()
         rows, every = _rows(templates, reading)
         some: list[list[Some]] = [[] for _ in members]
@@ -95,7 +95,7 @@ class Numbering:
         def write(g: int) -> None:
             some[g] = found[g].write(bases[g], every, [rows[k] for k in members[g]])
 
-        _on_threads(write, len(members), threads)
+        on_threads(write, len(members), threads)
         groups = [Group(m, slots[g], found[g].values, bases[g]) for g, m in enumerate(members)]
         packed = pack(every, [one for several in some for one in several], drop=True)
         return cls(tuple(templates), tuple(groups)), packed
@@ -203,7 +203,8 @@ class _SeenKeys:
         return some
 
 
-def _on_threads(work: Callable[[int], Answer], count: int, threads: int) -> list[Answer]:
+def on_threads(work: Callable[[int], Answer], count: int, threads: int) -> list[Answer]:
+    """work(0), work(1), ... in order."""
     if threads <= 1 or count <= 1:
         return [work(n) for n in range(count)]
     with ThreadPoolExecutor(threads) as pool:

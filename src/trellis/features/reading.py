@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError
-from trellis.features.functions import FUNCTIONS, Resource, Row, Sentences
+from trellis.features.functions import FUNCTIONS, Resource, Row, Sentences, Values
 from trellis.features.template import Part, Template, View
 from trellis.labels import runs
 from trellis.lattice import Allowed
@@ -32,18 +32,18 @@ Resources = Mapping[View, Resource]
 @dataclass(frozen=True)
 class Evaluated:
     """A view of a corpus in words. `source` names the types it is a function of. Either `single`, at most one value
-    for each type, or `rows`, any number of values with numbers; both with the outside positions at the end."""
+    for each type, or `several`, any number of values with numbers; both with the outside positions at the end."""
 
     source: str
     single: list[str | None] | None
-    rows: list[Row] | None
+    several: Values | None = None
 
     def strings(self) -> dict[str, None]:
         """All distinct values, in order of appearance."""
-        if self.rows is not None:
-            return dict.fromkeys(value for row in self.rows for value, _ in row)
         values = dict.fromkeys(self.single or ())
         values.pop(None, None)
+        if self.several is not None and len(self.several.value):
+            values = dict.fromkeys(self.several.names)
         return cast(dict[str, None], values)
 
 
@@ -197,34 +197,44 @@ def _evaluate(view: View, corpus: Corpus, reach: int, resource: Resource | None)
     if function.of_sentence is not None:
         columns = tuple(corpus[name] for name in _read_by(view))
         answer = function.of_sentence(Sentences(columns, corpus.offsets), resource, view.arguments)
-        source, which, rows = Part(view, 0).text, answer.which, [*answer.rows, *([()] * (2 * reach))]
-        return source, which, len(answer.rows), Evaluated(source, None, _folded_rows(rows, view.folded))
+        source, values = Part(view, 0).text, _from_rows(answer.rows)
+        return source, answer.which, len(answer.rows), Evaluated(source, None, _lengthened(values, 2 * reach))
     strings = column.strings
     outside = view.outside(reach) if function.padded else []
     missing = 2 * reach - len(outside)
     source, count = view.column, len(strings)
     asked = [*strings, *outside]
     if function.of_type is not None:
-        values = [*function.of_type(asked, resource, view.arguments), *([None] * missing)]
+        single = [*function.of_type(asked, resource, view.arguments), *([None] * missing)]
         if view.folded:
-            values = [None if value is None else value.lower() for value in values]
-        return source, column.ids, count, Evaluated(source, values, None)
-    assert function.rows is not None
-    several = [*function.rows(asked, resource, view.arguments), *([()] * missing)]
-    return source, column.ids, count, Evaluated(source, None, _folded_rows(several, view.folded))
+            single = [None if value is None else value.lower() for value in single]
+        return source, column.ids, count, Evaluated(source, single)
+    if function.values is not None:
+        several = function.values(asked, resource, view.arguments)
+    else:
+        assert function.rows is not None
+        several = _from_rows(function.rows(asked, resource, view.arguments))
+    return source, column.ids, count, Evaluated(source, None, _lengthened(several, missing))
 
 
-def _folded_rows(rows: list[Row], folded: bool) -> list[Row]:
-    return [tuple((value.lower(), weight) for value, weight in row) for row in rows] if folded else rows
+def _from_rows(rows: Sequence[Row]) -> Values:
+    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    index: dict[str, int] = {}
+    value = np.array([index.setdefault(name, len(index)) for row in rows for name, _ in row], np.int64)
+    return Values(list(index), start, value, np.array([number for row in rows for _, number in row], np.float64))
+
+
+def _lengthened(values: Values, types: int) -> Values:
+    """With so many types more, which have no value."""
+    return replace(values, start=np.concatenate([values.start, np.full(types, values.start[-1])]))
 
 
 def table_of(evaluated: Evaluated, numbers: Mapping[str, int]) -> Table:
     """Words -> numbers; -1 for what has none."""
-    if evaluated.single is not None:
-        found = map(numbers.get, evaluated.single, repeat(-1))  # type: ignore[arg-type]  # None has no number
-        return Single(evaluated.source, np.fromiter(found, np.int64, len(evaluated.single)))
-    rows = evaluated.rows or []
-    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    value = np.array([numbers.get(name, -1) for row in rows for name, _ in row], np.int64)
-    weight = np.array([number for row in rows for _, number in row], np.float64)
-    return Several(evaluated.source, start, value, weight)
+    if evaluated.several is None:
+        single = evaluated.single or []
+        found = map(numbers.get, single, repeat(-1))  # type: ignore[arg-type]  # None has no number
+        return Single(evaluated.source, np.fromiter(found, np.int64, len(single)))
+    several = evaluated.several
+    number = np.fromiter(map(numbers.get, several.names, repeat(-1)), np.int64, len(several.names))
+    return Several(evaluated.source, several.start, number[several.value], several.weight)

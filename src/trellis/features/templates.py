@@ -9,6 +9,7 @@ from typing import Any
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError
+from trellis.features.functions.contract import UserFunction
 from trellis.features.hashing import HashNumbering, HashNumbers
 from trellis.features.keys import Keys
 from trellis.features.kind import Batch
@@ -79,13 +80,18 @@ class TemplateFeatures:
 
         def number(some: tuple[Template, ...]) -> tuple[Numbering | HashNumbering, Packed]:
             if hash_size:
-                return HashNumbering.learn(some, reading, hash_size)
+                return HashNumbering.learn(some, reading, hash_size, threads)
             return Numbering.learn(some, slots(some, domain, vocabularies), reading, min_count, threads)
 
         labels, packed = number(on_labels(templates))
         transitions, arcs = number(on_transitions(templates))
         features = cls(templates, resources, vocabularies, labels, transitions)
         return features, replace(packed, arcs=arcs if transitions.templates else None)
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The functions of the user's own that the features use, by name."""
+        return {own.name: own.function for own in self.resources.values() if isinstance(own, UserFunction)}
 
     def translated(self, corpus: Batch) -> Reading:
         """The corpus in the numbers of the vocabularies.

@@ -179,15 +179,14 @@ class CRF(Estimator):
 
     def __getstate__(self) -> dict[str, Any]:
         fitted = to_bytes(*self._serialised()) if hasattr(self, "model_") else None
-        return {"params": self.get_params(), "file": fitted}
+        features = self.model_.features if fitted else None
+        functions = features.functions if isinstance(features, TemplateFeatures) else {}
+        return {"params": self.get_params(), "file": fitted, "functions": functions}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state["params"])
         if state["file"] is not None:
-            from trellis.features import callables_of
-
-            functions = callables_of(self.features)
-            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle", functions=functions)
+            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle", functions=state["functions"])
             self.__dict__.update({**loaded.__dict__, **state["params"]})
 
     @property
@@ -283,6 +282,11 @@ class CRF(Estimator):
         if description.get("model") != cls.__name__:
             raise DamagedModelError(f"{path}: a model of the kind {description.get('model')!r}, not {cls.__name__}")
         params, training, model = model_from(description, tensors, cls._parameter_names(), path, functions)
+        if isinstance(model.features, TemplateFeatures) and model.features.functions:
+            from trellis.features import Features
+
+            # text cannot hold functions, and the model should be good for another training
+            params = {**params, "features": Features.of(model.features.templates, model.features.functions)}
         crf = cls(**params)
         try:
             check_settings(crf)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from trellis.features import FeatureKind, GivenFeatures, TagDictionary, TemplateFeatures
 from trellis.features.functions import FUNCTIONS, Resource
 from trellis.features.hashing import HashNumbering
-from trellis.features.notation import Place, parse_line
 from trellis.features.numbering import Group, Numbering, grouped
 from trellis.features.reading import columns_of, views_of
-from trellis.features.template import CRFPP, WAPITI, Part, Template, View
+from trellis.features.template import Part, Template, View
 from trellis.features.templates import domains, on_labels, on_transitions, slots
+from trellis.models.version_1 import from_version_1, read_templates
 from trellis.store import Tensors, get_strings, put_strings
 
 Callables = Mapping[str, Callable[..., Any]]
@@ -60,11 +60,11 @@ def get_features(
     if kind != "templates":
         raise ValueError("features of an unknown kind")
     if version == 1:
-        description = _from_version_1(tensors, description)
+        description = from_version_1(tensors, description)
     if set(description) != {"kind", "templates", "columns", "ranks", "hash_size", "resources", "dictionary"}:
         raise ValueError("entries of the features")
     columns = [str(name) for name in description["columns"]]
-    templates = _templates(description["templates"], columns)
+    templates = read_templates(description["templates"], columns)
     if columns_of(views_of(templates)) != description["columns"]:
         raise ValueError("columns")
     resources = _get_resources(tensors, description["resources"], templates, functions)
@@ -132,14 +132,6 @@ def _numbering(
         groups.append(Group(members[g], keys[g], part, base))
         base += len(part)
     return Numbering(templates, tuple(groups))
-
-
-def _templates(texts: Any, columns: Sequence[str]) -> tuple[Template, ...]:
-    place = Place(columns, target="")
-    templates = tuple(parse_line(text, place, 1, WAPITI if text[:1] in tuple("ub*") else CRFPP) for text in texts)
-    if [template.text for template in templates] != texts or len(set(texts)) != len(texts):
-        raise ValueError("templates")
-    return templates
 
 
 def _put_resources(tensors: Tensors, features: TemplateFeatures) -> list[list[Any]]:
@@ -213,27 +205,6 @@ def _get_dictionary(tensors: Tensors, column: Any, labels: int) -> TagDictionary
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     allowed = tensor(tensors, "dictionary_labels", np.uint16).astype(np.int32)
     return TagDictionary(column, labels, get_strings(tensors, "dictionary"), start, allowed)
-
-
-def _from_version_1(tensors: Tensors, description: dict[str, Any]) -> dict[str, Any]:
-    """Models of the first format: templates of %x alone, a vocabulary for each column, positions outside the sentence
-    numbered behind it. The same numbers come out when their names are put at the end of the vocabulary."""
-    if set(description) != {"kind", "templates", "columns", "ranks"}:
-        raise ValueError("entries of the features")
-    columns = [str(name) for name in description["columns"]]
-    templates = _templates(description["templates"], columns)
-    reach = max((abs(part.row) for template in templates for part in template.parts), default=0)
-    # all are taken out before any is put back: a column may be called 0
-    for d, strings in enumerate([get_strings(tensors, f"vocabulary.{name}") for name in columns]):
-        put_strings(tensors, f"vocabulary.{d}", [*strings, *View("x", columns[d]).outside(reach)])
-    tensors["label_keys"], tensors["label_key_counts"] = tensors.pop("keys"), tensors.pop("key_counts")
-    ranks = []
-    for k, j in description["ranks"]:
-        tensors[f"ranks.label.{int(k)}.{int(j)}"] = tensors.pop(f"ranks.{k}.{j}")
-        ranks.append(["label", int(k), int(j)])
-    if len(grouped(templates)) != len(templates):
-        raise ValueError("templates of the first format that share their names cannot be read; train the model again")
-    return {**description, "ranks": ranks, "hash_size": None, "resources": [], "dictionary": None}
 
 
 def tensor(tensors: Tensors, name: str, dtype: Any) -> NDArray[Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from trellis.corpus import Column
@@ -98,7 +100,11 @@ def per_token(name, sentences, resource, arguments):
         found = function.of_sentence(Sentences((column,), offsets), resource, arguments)
         assert found.which.dtype == np.int32
         return [found.rows[i] for i in found.which.tolist()]
-    if function.rows is not None:
+    if function.values is not None:
+        found = function.values(column.strings, resource, arguments)
+        pairs = [(found.names[v], w) for v, w in zip(found.value.tolist(), found.weight.tolist(), strict=True)]
+        rows = [tuple(pairs[a:b]) for a, b in pairwise(found.start.tolist())]
+    elif function.rows is not None:
         rows = function.rows(column.strings, resource, arguments)
     else:
         values = function.of_type(column.strings, resource, arguments)

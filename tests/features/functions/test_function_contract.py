@@ -33,7 +33,7 @@ def test_a_function_says_what_it_does_and_does_it_one_way(name):
     function = FUNCTIONS[name]
     assert function.name == name
     assert function.summary
-    assert sum(way is not None for way in (function.of_type, function.rows, function.of_sentence)) == 1
+    assert sum(way is not None for way in (function.of_type, function.rows, function.values, function.of_sentence)) == 1
     assert (function.restore is None) == (function.load is None and function.learn is None)
 
 

@@ -1,7 +1,5 @@
 """The functions of the feature language: one file an idea, one line here each."""
 
-from trellis.features.functions.affixes import PREFIX, SUFFIX
-from trellis.features.functions.clusters import CLUSTER
 from trellis.features.functions.contract import (
     Argument,
     Arguments,
@@ -11,48 +9,45 @@ from trellis.features.functions.contract import (
     Rows,
     Sentences,
     Tables,
+    Values,
 )
-from trellis.features.functions.gazetteer import GAZETTEER
-from trellis.features.functions.kinds import INITIAL, LENGTH, TESTS
-from trellis.features.functions.numbers import NUMBER
-from trellis.features.functions.own import APPLY, APPLY_SENTENCE
-from trellis.features.functions.parts import EACH, NGRAMS
-from trellis.features.functions.patterns import FIND, REGEX
-from trellis.features.functions.places import IS_FIRST, IS_LAST
-from trellis.features.functions.shapes import SHAPE, SHORT_SHAPE
-from trellis.features.functions.spelling import ITSELF, LOWER
-from trellis.features.functions.tags import TAGS
-from trellis.features.functions.vectors import VECTORS
-from trellis.features.functions.wapiti import M, T
+from trellis.features.functions.registry import Registry
 
-FUNCTIONS: dict[str, Function] = {
-    function.name: function
-    for function in (
-        ITSELF,
-        LOWER,
-        PREFIX,
-        SUFFIX,
-        NGRAMS,
-        SHAPE,
-        SHORT_SHAPE,
-        *TESTS,
-        INITIAL,
-        LENGTH,
-        REGEX,
-        FIND,
-        T,
-        M,
-        EACH,
-        NUMBER,
-        IS_FIRST,
-        IS_LAST,
-        TAGS,
-        CLUSTER,
-        VECTORS,
-        GAZETTEER,
-        APPLY,
-        APPLY_SENTENCE,
-    )
-}
+# name -> where it is; a file is imported when one of its functions is first asked for
+FUNCTIONS = Registry(
+    x="spelling.ITSELF",
+    lower="spelling.LOWER",
+    prefix="affixes.PREFIX",
+    suffix="affixes.SUFFIX",
+    ngrams="parts.NGRAMS",
+    shape="shapes.SHAPE",
+    short_shape="shapes.SHORT_SHAPE",
+    is_capitalized="kinds.IS_CAPITALIZED",
+    all_caps="kinds.ALL_CAPS",
+    all_lower="kinds.ALL_LOWER",
+    all_digits="kinds.ALL_DIGITS",
+    has_digit="kinds.HAS_DIGIT",
+    has_hyphen="kinds.HAS_HYPHEN",
+    has_dot="kinds.HAS_DOT",
+    has_upper="kinds.HAS_UPPER",
+    is_punctuation="kinds.IS_PUNCTUATION",
+    caps_dot="kinds.CAPS_DOT",
+    initial="kinds.INITIAL",
+    length="kinds.LENGTH",
+    regex="patterns.REGEX",
+    find="patterns.FIND",
+    t="wapiti.T",
+    m="wapiti.M",
+    each="parts.EACH",
+    number="numbers.NUMBER",
+    is_first="places.IS_FIRST",
+    is_last="places.IS_LAST",
+    tags="tags.TAGS",
+    cluster="clusters.CLUSTER",
+    vectors="vectors.VECTORS",
+    gazetteer="gazetteer.GAZETTEER",
+    apply="own.APPLY",
+    apply_sentence="own.APPLY_SENTENCE",
+)
 
-__all__ = ["FUNCTIONS", "Argument", "Arguments", "Function", "Resource", "Row", "Rows", "Sentences", "Tables"]
+__all__ = ["FUNCTIONS", "Argument", "Arguments", "Function", "Resource", "Row", "Rows", "Sentences", "Tables", "Values"]

@@ -38,6 +38,17 @@ class Resource(Protocol):
 
 
 @dataclass(frozen=True)
+class UserFunction:
+    """A callable of the user's own and its name; the model file holds nothing of it but the name."""
+
+    name: str
+    function: Callable[..., Any]
+
+    def tables(self) -> Tables:
+        return {}
+
+
+@dataclass(frozen=True)
 class Sentences:
     """What a function on sentences sees: columns over tokens (the first is the one the template names), and where
     each sentence begins, I64[sentences + 1]."""
@@ -55,15 +66,26 @@ class Rows:
 
 
 @dataclass(frozen=True)
+class Values:
+    """The rows of many types as arrays, for functions with many numbers: type i has the values
+    `names[value[start[i]:start[i + 1]]]` with the numbers `weight`."""
+
+    names: Sequence[str]
+    start: NDArray[np.int64]
+    value: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Function:
     """One function of the feature language.
 
     `check` looks at the arguments behind the column: it raises ValueError, worded to follow "suffix: ", for what
-    does not fit. Exactly one of `of_type`, `rows`, `of_sentence` is given; each takes the resource (None where there
-    is none) and the arguments. `padded`: positions before and after the sentence are strings too (`_B-1`), and go
-    through the function; else they have no value. `many`: the last argument is a whole number that may be given several
-    times in an expression, as in suffix(word, 1, 2, 3), which stands for three features; `check` and all others see
-    one of them at a time, behind the arguments that are no numbers.
+    does not fit. Exactly one of `of_type`, `rows`, `values`, `of_sentence` is given; each takes the resource (None
+    where there is none) and the arguments. `padded`: positions before and after the sentence are strings too (`_B-1`),
+    and go through the function; else they have no value. `many`: the last argument is a whole number that may be given
+    several times in an expression, as in suffix(word, 1, 2, 3), which stands for three features; `check` and all others
+    see one of them at a time, behind the arguments that are no numbers.
     """
 
     name: str
@@ -71,6 +93,7 @@ class Function:
     check: Callable[[Arguments], None]
     of_type: Callable[[Sequence[str], Resource | None, Arguments], list[str | None]] | None = None
     rows: Callable[[Sequence[str], Resource | None, Arguments], list[Row]] | None = None
+    values: Callable[[Sequence[str], Resource | None, Arguments], Values] | None = None
     of_sentence: Callable[[Sentences, Resource | None, Arguments], Rows] | None = None
     padded: bool = False
     many: bool = False

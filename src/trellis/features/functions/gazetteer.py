@@ -5,7 +5,7 @@ file's name; lines that begin with # are comments. For each type by itself, from
 taken; so a token has a value for every type that covers it. With "lower" behind the file, case is ignored.
 
 Phrases are looked for all at once, one step down the trie at a time: only places where a phrase may still go on are
-touched, and Python sees just the phrases found.
+touched.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ from trellis.features.functions.contract import Arguments, Function, Resource, R
 from trellis.features.functions.reading import decoded, numbered_lines
 from trellis.features.functions.tables import expect, indices, strings
 from trellis.features.functions.trie import Trie
+from trellis.jit import worthwhile
 
 I64 = NDArray[np.int64]
 _USAGE = 'a file of phrases in quotes, and maybe "lower" to ignore case'
+_LONGEST = 1000  # tokens in a phrase; more is a file without line ends
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,11 @@ def _entries(path: str) -> Iterator[tuple[str, str]]:
         if line.startswith("#"):
             continue
         kind, tab, phrase = line.rpartition("\t")
-        kind, phrase = kind.strip() if tab else stem, " ".join(filter(None, phrase.split(" ")))
+        kind, tokens = kind.strip() if tab else stem, list(filter(None, phrase.split(" ")))
+        if len(tokens) > _LONGEST:
+            what = f"a phrase of {len(tokens)} tokens; expected one on each line, of at most {_LONGEST}"
+            raise DataError(what, path, number)
+        phrase = " ".join(tokens)
         if not kind or not phrase or "\t" in kind:
             raise DataError("expected a phrase, or a type, a tab and a phrase", path, number)
         yield phrase, kind
@@ -106,16 +112,26 @@ def _codes(start: I64, end: I64, kind: I64) -> tuple[I64, I64]:
     right, none inside another of its type."""
     order = np.lexsort((-end, start, kind))
     start, end, kind = start[order], end[order], kind[order]
-    taken = []
-    before, free = -1, 0
-    for k, (a, b, t) in enumerate(zip(start.tolist(), end.tolist(), kind.tolist(), strict=True)):
-        if t != before or a >= free:
-            taken.append(k)
-            before, free = t, b
-    at = np.array(taken, np.int64)
+    at = np.flatnonzero(_taken(start, end, kind))
     start, length, kind = start[at], (end - start)[at], kind[at]
     inside = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
     return np.repeat(start, length) + inside, np.repeat(2 * kind, length) + (inside > 0)
+
+
+def _taken(start: I64, end: I64, kind: I64) -> NDArray[np.bool_]:
+    """Which of the matches, sorted by type, start and longest first, do not begin inside one taken before."""
+    taken = np.zeros(len(start), bool)
+    if worthwhile(len(start)):
+        from trellis.features.kernels import take_matches
+
+        take_matches(start, end, kind, taken)
+        return taken
+    before, free = -1, 0
+    for k, (a, b, t) in enumerate(zip(start.tolist(), end.tolist(), kind.tolist(), strict=True)):
+        if t != before or a >= free:
+            taken[k] = True
+            before, free = t, b
+    return taken
 
 
 def _rows(tokens: int, token: I64, code: I64, types: list[str]) -> Rows:

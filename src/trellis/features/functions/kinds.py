@@ -57,18 +57,16 @@ def _test(name: str, summary: str, holds: Callable[[str], bool]) -> Function:
     return Function(name, summary, no_arguments, of_type=of_type)
 
 
-TESTS = (
-    _test("is_capitalized", "whether the first character is upper case", lambda s: s[:1].isupper()),
-    _test("all_caps", "whether there are letters and all are upper case", _all_caps),
-    _test("all_lower", "whether there are letters and all are lower case", _all_lower),
-    _test("all_digits", "whether all characters are digits", str.isdigit),
-    _test("has_digit", "whether there is a digit", _has_digit),
-    _test("has_hyphen", "whether there is a hyphen", _has_hyphen),
-    _test("has_dot", "whether there is a dot", lambda s: "." in s),
-    _test("has_upper", "whether there is upper case after the first character", _has_upper),
-    _test("is_punctuation", "whether there is neither letter nor digit", _is_punctuation),
-    # (Bikel et al. 1999, Altun et al. 2003): abbreviated names and titles
-    _test("caps_dot", "whether it is capitalised and has a dot", lambda s: s[:1].isupper() and "." in s),
-)
+IS_CAPITALIZED = _test("is_capitalized", "whether the first character is upper case", lambda s: s[:1].isupper())
+ALL_CAPS = _test("all_caps", "whether there are letters and all are upper case", _all_caps)
+ALL_LOWER = _test("all_lower", "whether there are letters and all are lower case", _all_lower)
+ALL_DIGITS = _test("all_digits", "whether all characters are digits", str.isdigit)
+HAS_DIGIT = _test("has_digit", "whether there is a digit", _has_digit)
+HAS_HYPHEN = _test("has_hyphen", "whether there is a hyphen", _has_hyphen)
+HAS_DOT = _test("has_dot", "whether there is a dot", lambda s: "." in s)
+HAS_UPPER = _test("has_upper", "whether there is upper case after the first character", _has_upper)
+IS_PUNCTUATION = _test("is_punctuation", "whether there is neither letter nor digit", _is_punctuation)
+# (Bikel et al. 1999, Altun et al. 2003): abbreviated names and titles
+CAPS_DOT = _test("caps_dot", "whether it is capitalised and has a dot", lambda s: s[:1].isupper() and "." in s)
 INITIAL = Function("initial", "the first character: upper, lower, digit or other", no_arguments, of_type=_initial)
 LENGTH = Function("length", "how many characters: 1, 2, 3, 4, 5-6, 7-9, 10-14, 15+", no_arguments, of_type=_length)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
 from typing import Any
@@ -20,19 +19,8 @@ from typing import Any
 import numpy as np
 
 from trellis.errors import DataError, SettingError
-from trellis.features.functions.contract import Arguments, Function, Resource, Row, Rows, Sentences, Tables
+from trellis.features.functions.contract import Arguments, Function, Resource, Row, Rows, Sentences, UserFunction
 from trellis.features.items import attributes_of
-
-
-@dataclass(frozen=True)
-class Own:
-    """A callable and its name."""
-
-    name: str
-    function: Callable[..., Any]
-
-    def tables(self) -> Tables:
-        return {}
 
 
 def _check(arguments: Arguments) -> None:
@@ -45,23 +33,23 @@ def _check_sentence(arguments: Arguments) -> None:
         raise ValueError("needs a function, and in a template its name in quotes, then names of further columns")
 
 
-def _given(arguments: Arguments, functions: Mapping[str, Callable[..., Any]]) -> Own:
+def _given(arguments: Arguments, functions: Mapping[str, Callable[..., Any]]) -> UserFunction:
     name = str(arguments[0])
     if name not in functions:
         raise SettingError(
             f"the features use a function of your own, '{name}', and text cannot hold one; in training write them in "
             f'Python, apply(word, {name}); when loading a model give it: load(path, functions={{"{name}": {name}}})'
         )
-    return Own(name, functions[name])
+    return UserFunction(name, functions[name])
 
 
 def _rows(strings: Sequence[str], resource: Resource | None, arguments: Arguments) -> list[Row]:
-    assert isinstance(resource, Own)
+    assert isinstance(resource, UserFunction)
     return [row_of(_called(resource, string), resource.name) for string in strings]
 
 
 def _of_sentence(sentences: Sentences, resource: Resource | None, arguments: Arguments) -> Rows:
-    assert isinstance(resource, Own)
+    assert isinstance(resource, UserFunction)
     columns = [column.values() for column in sentences.columns]
     number: dict[Row, int] = {}
     which: list[int] = []
@@ -75,7 +63,7 @@ def _of_sentence(sentences: Sentences, resource: Resource | None, arguments: Arg
     return Rows(np.array(which, np.int32), list(number))
 
 
-def _called(own: Own, *given: Any) -> Any:
+def _called(own: UserFunction, *given: Any) -> Any:
     try:
         return own.function(*given)
     except Exception as error:

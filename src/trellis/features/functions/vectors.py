@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError
 from trellis.features.functions.checks import file_first
-from trellis.features.functions.contract import Arguments, Function, Resource, Row, Tables
+from trellis.features.functions.contract import Arguments, Function, Resource, Tables, Values
 from trellis.features.functions.reading import decoded, numbered_lines
 from trellis.features.functions.tables import expect, finite, strings
 
@@ -110,11 +110,13 @@ def _restore(tables: Tables) -> Vectors:
     return Vectors(words, finite(tables, "values", len(words)))
 
 
-def _rows(words: Sequence[str], resource: Resource | None, arguments: Arguments) -> list[Row]:
+def _values(words: Sequence[str], resource: Resource | None, arguments: Arguments) -> Values:
     assert isinstance(resource, Vectors)
-    values, found = resource.values, resource.find(words).tolist()
-    names = [str(k) for k in range(values.shape[1])]
-    return [() if i < 0 else tuple(zip(names, values[i].tolist(), strict=True)) for i in found]
+    found, dimensions = resource.find(words), resource.values.shape[1]
+    known = found[found >= 0]
+    start = np.concatenate([[0], np.cumsum(np.where(found >= 0, dimensions, 0))]).astype(np.int64)
+    names = [str(k) for k in range(dimensions)]
+    return Values(names, start, np.tile(np.arange(dimensions), len(known)), resource.values[known].ravel())
 
 
-VECTORS = Function("vectors", "the numbers of a word's vector", _check, rows=_rows, load=_load, restore=_restore)
+VECTORS = Function("vectors", "the numbers of a word's vector", _check, values=_values, load=_load, restore=_restore)
