@@ -193,6 +193,26 @@ def test_extreme_scores_stay_finite(size, shape):
 
 
 @pytest.mark.parametrize("positional", [False, True])
+@pytest.mark.parametrize("size", [1e8, 1e20, 1e50, 1e300])
+def test_scores_and_transitions_that_are_both_extreme(size, positional):
+    """Rounding of a sum of such numbers is larger than any score that exp can take."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        tokens, labels = rng.integers(1, 6), rng.integers(2, 5)
+        shape = (tokens, labels, labels) if positional else (labels, labels)
+        scores, transitions = rng.normal(size=(tokens, labels)) * size, rng.normal(size=shape) * size
+        chain = Chain(scores, transitions, np.array([0, tokens]))
+        answer = chain.marginals(arcs=True)
+        np.testing.assert_allclose(answer.nodes.sum(axis=1), 1.0)
+        np.testing.assert_allclose(answer.arcs.sum(), tokens - 1)
+        best, total = chain.best()
+        assert answer.log_z[0] == pytest.approx(total[0])
+        assert answer.nodes[np.arange(tokens), best].min() > 0.0
+        covariance = chain.covariance(rng.normal(size=scores.shape))
+        assert np.isfinite(covariance.nodes).all()
+
+
+@pytest.mark.parametrize("positional", [False, True])
 def test_two_strands_that_never_meet_and_take_turns_in_underflowing(positional):
     """Each strand looks hopeless for a while from either end; the middle decides."""
     length = 60

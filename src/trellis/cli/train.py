@@ -73,6 +73,10 @@ def train(
     corpus = read_conll(*files, columns=names, comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to learn from", files[0])
+    if settings["features"] == "-":
+        if "-" in sources:
+            raise SettingError("standard input (-) can be read only once")
+        settings["features"] = sys.stdin.read()
     crf = CRF(target or list(corpus.columns)[-1]).set_params(**settings)
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
     say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training '{crf.target}'")

@@ -104,6 +104,11 @@ class CRF(Estimator):
             raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         loss, optimizer = find_loss(self.loss), find_optimizer(self.optimizer, self.tol)
         features, packed, labels, gold, offsets = self._learn(X, y)
+        if not features.attributes and (isinstance(X, Corpus) or self.min_count > 1):
+            often = f" {self.min_count} times or more" if self.min_count > 1 else ""
+            raise DataError(
+                f"the features find nothing in the training data{often}; choose others, or a min_count of 1"
+            )
         if len(labels) > MOST_LABELS:
             raise DataError(
                 f"{len(labels):,} different labels; at most {MOST_LABELS:,} (is '{self.target}' the target?)"
@@ -233,10 +238,7 @@ class CRF(Estimator):
             )
             features = learnt
             if self.tag_dictionary is not None:
-                others = [name for name in corpus.columns if name != target]
-                if not others:
-                    raise SettingError(f"tag_dictionary needs a column of words beside the target '{target}'")
-                column = "word" if "word" in others else others[0]
+                column = _words_of(corpus, target)
                 known = TagDictionary.learn(column, corpus[column], gold.ids, len(gold.strings), self.tag_dictionary)
                 features = replace(learnt, dictionary=known)
                 packed = replace(packed, allowed=known.allowed(corpus[column]))
@@ -298,3 +300,14 @@ class CRF(Estimator):
         )  # fmt: skip
         crf._adopt(model, outcome, training["columns"])
         return crf
+
+
+def _words_of(corpus: Corpus, target: str) -> str:
+    """The column a tag dictionary is about."""
+    others = [name for name in corpus.columns if name != target]
+    if "word" in others:
+        return "word"
+    if len(others) != 1:
+        there = ", ".join(others) or "none"
+        raise SettingError(f"tag_dictionary needs a column of words; name it 'word' (beside the target: {there})")
+    return others[0]
