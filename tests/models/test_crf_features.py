@@ -21,7 +21,7 @@ def first_letter(string):
 
 
 def test_rare_attributes_are_left_out(corpus, heldout):
-    sizes = [CRF("chunk", "word[-1:1]", min_count=n).fit(corpus).model_.features.attributes for n in (1, 5, 20)]
+    sizes = [CRF("chunk", "word[-1:1]", min_count=n).fit(corpus).model_.features.attributes for n in (1, 15, 25)]
     assert sizes[0] > sizes[1] > sizes[2] > 0
     counts = np.unique(corpus["word"].ids, return_counts=True)[1]
     kept = CRF("chunk", "word[0]", min_count=5).fit(corpus)
