@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
 import numpy as np
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from trellis.engine import ThreadedObjective
 from trellis.features import Packed
+from trellis.lattice import Allowed
 from trellis.losses import find_loss
 from trellis.objective import L2, Examples, Shard, cut_into_shards
 from trellis.scoring import WeightLayout, observed_layout, with_observed_arcs
@@ -73,13 +74,18 @@ def enumerated(problem, theta):
         return out
 
     for a, b in pairwise(data.offsets.tolist()):
-        table = np.array([features(path, a) for path in product(range(layout.labels), repeat=b - a)])
+        lists = [range(layout.labels)] * (b - a) if data.allowed is None else allowed_lists(data.allowed.part(a, b))
+        table = np.array([features(path, a) for path in product(*lists)])
         scores = table @ theta
         powers = np.exp(scores - scores.max())
         gold = features(tuple(data.gold[a:b].tolist()), a)
         total += scores.max() + np.log(powers.sum()) - gold @ theta
         gradient += powers @ table / powers.sum() - gold
     return total, gradient
+
+
+def allowed_lists(allowed):
+    return [np.flatnonzero(row).tolist() for row in allowed.mask()]
 
 
 def whole_shard(problem, theta):
@@ -222,3 +228,22 @@ def test_without_an_arc_attribute_in_sight_the_rest_is_as_ever(valued):
 def test_weights_that_go_too_far_give_no_number(bad):
     problem = make_problem(1, everything=True)
     assert not np.isfinite(whole_shard(problem, np.full(problem.size, bad))[0])
+
+
+@given(seed=st.integers(0, 2**32 - 1), valued=st.booleans(), scale=st.sampled_from([1.0, 300.0]))
+def test_with_labels_that_are_not_allowed_it_is_the_lattice_of_the_others(seed, valued, scale):
+    problem = make_problem(seed, valued=valued)
+    rng, data = np.random.default_rng(seed), problem.examples
+    # every token may have its own label and maybe others
+    sets = [(0, 1, 2), *((j,) for j in range(3)), *((i, j) for i in range(3) for j in range(i + 1, 3))]
+    which = [rng.choice([k for k, labels in enumerate(sets) if gold in labels]) for gold in data.gold]
+    start = np.cumsum([0, *map(len, sets)])
+    labels = np.array([j for several in sets for j in several], np.int32)
+    allowed = Allowed(np.array(which, np.int32), start, labels)
+    problem.examples = replace(data, allowed=allowed)
+    theta = rng.normal(size=problem.size) * scale
+    value, gradient = enumerated(problem, theta)
+    with threaded(problem) as objective:
+        own_value, own_gradient = objective.value_and_gradient(theta)
+    assert own_value == pytest.approx(value, rel=1e-9, abs=1e-7)
+    np.testing.assert_allclose(own_gradient, gradient, atol=1e-7 * scale)
