@@ -12,8 +12,12 @@ from function_cases import ALL_FITTING, ALL_WRONG, WITH_RESOURCE, per_token, pla
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from trellis.errors import DataError, FileAccessError
+from trellis.corpus import Corpus
+from trellis.errors import DataError, FileAccessError, TemplateError
+from trellis.features import TemplateFeatures, templates_for
 from trellis.features.functions import FUNCTIONS
+from trellis.features.notation import parse_templates
+from trellis.features.template import quoted
 
 ROOT = Path(__file__).parents[3]
 
@@ -46,6 +50,38 @@ def test_arguments_that_fit_are_accepted(name, arguments):
 def test_arguments_that_do_not_fit_are_refused_with_what_to_do(name, arguments):
     with pytest.raises(ValueError, match=r"needs|takes|give|write|see|at most|smaller"):
         FUNCTIONS[name].check(arguments)
+
+
+@pytest.mark.parametrize(("name", "arguments"), ALL_WRONG, ids=lambda value: str(value)[:40])
+def test_in_a_template_the_error_names_template_line_and_column(name, arguments):
+    line = f"U1:%{name}[0,word{''.join(',' + quoted(argument) for argument in arguments)}]"
+    with pytest.raises(TemplateError) as caught:
+        parse_templates(f"U0:%x[0,word]\n{line}\n", ["word", "y"], "y", "my.tmpl")
+    place = re.match(r"my\.tmpl:2:(\d+): ", str(caught.value))
+    assert place
+    assert 4 <= int(place[1]) <= len(line)
+    assert line.strip() in str(caught.value)
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "arguments"), ALL_WRONG, ids=lambda value: str(value)[:40])
+def test_in_an_expression_the_error_names_the_call_line_and_column(name, arguments):
+    several = FUNCTIONS[name].many and len([a for a in arguments if isinstance(a, int)]) > 1
+    if name.startswith("apply") or several:
+        pytest.skip("is for Python, or fine in an expression")
+    call = f"{name}(word{''.join(', ' + quoted(argument) for argument in arguments)})"
+    with pytest.raises(TemplateError) as caught:
+        templates_for(f"word[0]\n  + {call}[0]", ["word", "y"], "y")
+    assert re.match(r"features:2:\d+: ", str(caught.value))
+    assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["cluster", "vectors", "gazetteer"])
+def test_a_file_that_is_not_there_is_named_with_the_place_of_the_function(name):
+    corpus = Corpus.from_lists({"word": [["a"]], "y": [["B"]]})
+    text = f'word[0]\n + {name}(word, "nowhere.txt")[0]'
+    with pytest.raises(FileAccessError, match=rf"features:2:4: .*%{name}\[0,word,\"nowhere.txt\"\].*nowhere.txt"):
+        TemplateFeatures.learn(corpus, templates_for(text, ["word", "y"], "y"), "y")
 
 
 @fits
