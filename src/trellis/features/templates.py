@@ -138,10 +138,17 @@ class TemplateFeatures:
 
     def name(self, attribute: int) -> str:
         """The name of one attribute."""
-        if isinstance(self.labels, HashNumbering):
+        return self._one_name(self.labels, attribute)
+
+    def arc_name(self, attribute: int) -> str:
+        """The name of one attribute of transitions."""
+        return self._one_name(self.transitions, attribute)
+
+    def _one_name(self, numbering: Numbering | HashNumbering, attribute: int) -> str:
+        if isinstance(numbering, HashNumbering):
             return f"hash {attribute}"
-        group = next(g for g in self.labels.groups if attribute < g.base + len(g.values))
-        return self._name(self.labels, group, int(group.values[attribute - group.base]))
+        group = next(g for g in numbering.groups if attribute < g.base + len(g.values))
+        return self._name(numbering, group, int(group.values[attribute - group.base]))
 
     def _names(self, numbering: Numbering | HashNumbering) -> list[str]:
         if isinstance(numbering, HashNumbering):
