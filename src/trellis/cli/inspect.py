@@ -45,7 +45,7 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
     from trellis.models import load
     from trellis.report import inspect as look
 
-    crf = load(model, functions=_NotNeeded())
+    crf = load(model, functions=_NotNeeded(model))
     data = None if file is None else _read(crf, model, file, options.names_of(columns), comments)
     found = look(crf, data, top)
     _show(crf, found, data is not None)
@@ -77,8 +77,11 @@ def _cannot_call(model: str, names: Iterable[str]) -> NoReturn:
 class _NotNeeded(Mapping[str, Callable[..., Any]]):
     """A function of any name: weights can be looked at without calling one."""
 
+    def __init__(self, model: str):
+        self._model = model
+
     def __getitem__(self, name: str) -> Callable[..., Any]:
-        return lambda *_: _cannot_call("model", [name])
+        return lambda *_: _cannot_call(self._model, [name])
 
     def __contains__(self, name: object) -> bool:
         return True
