@@ -159,6 +159,13 @@ def test_a_pipe_is_answered_sentence_by_sentence(model):
         assert process.wait(timeout=30) == 0
 
 
+def test_sentences_before_a_bad_line_are_answered(model):
+    command = [sys.executable, "-m", "trellis", "tag", str(model)]
+    done = subprocess.run(command, input=b"The DT\ndog NN\n\nC\n\n", capture_output=True, check=False)
+    assert done.stdout == b"The DT B-NP\ndog NN I-NP\n\n"
+    assert (done.returncode, done.stderr[:19]) == (1, b"trellis: <stdin>:4:")
+
+
 def test_one_sentence_is_tagged_without_numba(model, sentence):
     code = (
         "import sys; sys.argv = ['trellis', 'tag', *sys.argv[1:]]\n"

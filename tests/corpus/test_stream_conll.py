@@ -82,6 +82,19 @@ def test_errors_name_the_bad_line_for_any_pieces(data, bad):
         list(stream_conll(Pieces(*data.draw(cuts(broken))), NAMES, "f"))
 
 
+@given(data=st.data(), bad=st.sampled_from([b"a\0 A", b"\xff A", b"a A x", b"a"]), end=st.sampled_from([b"", b"\xff"]))
+def test_the_sentences_before_a_bad_one_are_given_first(data, bad, end):
+    good, _ = data.draw(documents())
+    good += b"\n\n"
+    broken = good + b"b B\n" + bad + b"\n\nc C\n" + end
+    stream, at = stream_conll(Pieces(*data.draw(cuts(broken))), NAMES, "f"), good.count(b"\n") + 2
+    answered = []
+    with pytest.raises(DataError, match=f"^f:{at}: "):
+        answered.extend(stream)
+    assert [s for part in answered for s in sentences(part.corpus)] == sentences(parse_conll(good, NAMES))
+    assert good.startswith(b"".join(part.data for part in answered))
+
+
 @given(pieces=cuts(b"a A\n\nb B\n\nc\n\nd D\n"))
 def test_a_sentence_without_the_optional_column_that_others_have_is_an_error_for_any_pieces(pieces):
     with pytest.raises(DataError, match=r"^f:5: "):

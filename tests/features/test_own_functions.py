@@ -82,27 +82,80 @@ def test_it_is_called_once_for_each_different_string():
     assert seen == ["Ann", "ran", "b"]
 
 
-@pytest.mark.parametrize("answer", [float("nan"), float("inf"), object(), [1], {"a": None}])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        float("nan"),
+        float("inf"),
+        10**400,
+        pytest.param(-(10**5000), id="huge"),
+        object(),
+        b"x",
+        [1],
+        {"a": None},
+        {"a": 10**400},
+    ],
+)
 def test_what_is_no_attribute_is_refused(answer):
     def f(string):
         return answer
 
-    with pytest.raises(DataError, match="f returned"):
+    def g(sentence):
+        return [None, answer]
+
+    allowed = "; expected None, text, True or False, a finite number, a list or set of texts, or a dict"
+    with pytest.raises(DataError, match=rf"^sentence 1, token 1: f\('Ann'\) returned .*{allowed}"):
         found(apply(word, f)[0])
+    with pytest.raises(
+        DataError, match=rf"^sentence 1, token 2: g\(\['Ann', 'ran'\]\) for token 2 returned .*{allowed}"
+    ):
+        found(apply_sentence(word, g)[0])
 
 
-def test_its_errors_say_where():
+def test_its_errors_say_where_in_the_data_and_which_template():
     def f(string):
         return 1 / (len(string) - 1)
 
-    with pytest.raises(DataError, match=r"f\('b',\) raised ZeroDivisionError"):
+    expected = r"""^sentence 3, token 1: f\('b'\) raised ZeroDivisionError: .* \('%apply\[0,word,"f"\]'\)$"""
+    with pytest.raises(DataError, match=expected) as caught:
         found(apply(word, f)[0])
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
     def g(sentence):
-        return ["x"]
+        yield from (1 / (len(word) - 1) for word in sentence)
 
-    with pytest.raises(DataError, match="g gave 1 values for a sentence of 2 tokens"):
+    with pytest.raises(DataError, match=r"^sentence 3, token 1: g\(\['b'\]\) raised ZeroDivisionError"):
         found(apply_sentence(word, g)[0])
+
+
+def test_long_arguments_are_cut_in_messages():
+    def f(string):
+        raise ValueError
+
+    corpus = Corpus.from_lists({"word": [["x" * 1000]]})
+    templates = templates_for(apply(word, f)[0], ["word"], "")
+    with pytest.raises(DataError) as caught:
+        TemplateFeatures.learn(corpus, templates, None, {"f": f})
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("answer", [None, {"Ann": "x", "ran": "y"}, {"x", "y"}, "xy", b"xy", 5, ["x"], ["x"] * 3])
+def test_a_sentence_function_needs_an_answer_for_every_token(answer):
+    def g(sentence):
+        return answer
+
+    expected = r"^sentence 1, token 1: g\(\['Ann', 'ran'\]\) returned .*; expected a list with something for each of "
+    with pytest.raises(DataError, match=expected + "the 2 tokens"):
+        found(apply_sentence(word, g)[0])
+
+
+def test_a_sentence_function_may_answer_with_anything_in_order():
+    for kind in (list, tuple, iter, np.array):
+
+        def g(sentence, kind=kind):
+            return kind([string.lower() for string in sentence])
+
+        assert found(apply_sentence(word, g)[0]) == [{"ann": 1}, {"ran": 1}, {"b": 1}]
 
 
 def test_two_functions_of_one_name_are_refused():
@@ -125,6 +178,14 @@ def test_the_file_keeps_the_name_and_the_function_is_given_again(corpus, heldout
         trellis.load(tmp_path / "m")
     again = trellis.load(tmp_path / "m", functions={"vowels": vowels})
     assert again.predict(heldout) == crf.predict(heldout) == pickle.loads(pickle.dumps(crf)).predict(heldout)
+
+
+@pytest.mark.parametrize("functions", [[vowels], vowels, "vowels", {"vowels": 3}, {"vowels": None}])
+def test_functions_are_given_as_a_dict(corpus, tmp_path, functions):
+    CRF(target="chunk", features=apply(word, vowels)[0], l2=1.0).fit(corpus).save(tmp_path / "m")
+    for load in (trellis.load, CRF.load):
+        with pytest.raises(SettingError, match=r"functions= takes a dict .*\{\"vowels\": vowels\}; found "):
+            load(tmp_path / "m", functions=functions)
 
 
 def test_text_cannot_name_one():

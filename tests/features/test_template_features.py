@@ -297,5 +297,5 @@ def test_columns_that_no_template_reads_are_not_needed():
 
 
 def test_what_a_function_cannot_use_is_reported_with_its_template():
-    with pytest.raises(DataError, match=r"^features:1:3: '%number\[0,w\]': 'x' is not a number"):
+    with pytest.raises(DataError, match=r"token 2: 'x' is not a number.*\(features:1:3: '%number\[0,w\]'\)$"):
         learnt({"w": [["1", "x"]]}, "U:%number[0,w]")

@@ -2,80 +2,161 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from trellis.cli import options
 from trellis.cli.console import print_json
+from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from trellis.corpus import Corpus
     from trellis.models import CRF
     from trellis.report import Inspection
+
+_NARROWEST = 16  # characters for a template, however narrow the terminal
+_WIDEST = 1 << 16
+# lines end behind these: between the parts of a template, or else between arguments
+_PIECES = re.compile(r"[^/|=&\s]*[/|=&\s]+|[^/|=&\s]+"), re.compile(r"[^,]*,+|[^,]+")
 
 
 @click.command("inspect")
 @click.argument("model")
 @click.argument("file", metavar="[DATA]", required=False)
+@click.option("--columns", metavar="NAMES", help="Names of DATA's columns, if other than the training file's.")
+@options.comments
 @click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, help="Strongest weights to show.")
 @options.as_json
-def inspect(model: str, file: str | None, top: int, json: bool) -> None:
+def inspect(model: str, file: str | None, columns: str | None, comments: bool, top: int, json: bool) -> None:
     """Show how many features each template made, what they cost, and the strongest weights.
 
-    With DATA, a column file, also how often each template says something about its tokens.
+    With DATA, a column file, also how often each template says something about its tokens; the target column may be
+    there or not.
 
     \b
     Example:
       trellis inspect chunk.trellis test.txt --top 20
     """
-    from trellis.corpus import read_conll
-    from trellis.errors import DataError
     from trellis.models import load
     from trellis.report import inspect as look
 
-    crf = load(model)
-    data = None
-    if file is not None:
-        if not crf.columns_:
-            raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
-        data = read_conll(file, columns=crf.columns_)
+    crf = load(model, functions=_NotNeeded(model))
+    data = None if file is None else _read(crf, model, file, options.names_of(columns), comments)
     found = look(crf, data, top)
     _show(crf, found, data is not None)
     if json:
         print_json(found.as_json())
 
 
-def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+def _read(crf: CRF, model: str, file: str, columns: list[str] | None, comments: bool) -> Corpus:
+    from trellis.corpus import parse_conll
+    from trellis.features import TemplateFeatures
+    from trellis.files import read_bytes
 
-    console = Console(highlight=False, markup=False, soft_wrap=True)
+    features, names = crf.model_.features, columns or crf.columns_
+    if not names:
+        raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
+    if isinstance(features, TemplateFeatures) and features.functions:
+        _cannot_call(model, features.functions)
+    return parse_conll(read_bytes(file), names, file, comments, optional=crf.target)
+
+
+def _cannot_call(model: str, names: Iterable[str]) -> NoReturn:
+    given = ", ".join(f'"{name}": {name}' for name in names)
+    raise SettingError(
+        f"{model}: the features use functions of your own, which cannot be given on the command line; leave DATA out, "
+        f"or use Python: trellis.report.inspect(trellis.load(path, functions={{{given}}}), data)"
+    )
+
+
+class _NotNeeded(Mapping[str, Callable[..., Any]]):
+    """A function of any name: weights can be looked at without calling one."""
+
+    def __init__(self, model: str):
+        self._model = model
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        return lambda *_: _cannot_call(self._model, [name])
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, soft_wrap=True, width=_WIDEST)
+    room = Console().width if console.is_terminal else None  # in a pipe nothing is folded
     console.print(f"{crf!r}")
     ended = "converged" if crf.converged_ else "stopped early" if crf.stopped_early_ else "not converged"
     console.print(
         f"objective {crf.objective_:,.2f} after {crf.iterations_} iterations, {ended}; {len(found.labels)} labels, "
         f"{found.attributes:,} attributes, {found.weights:,} weights\n"
     )
-    costs = Table(box=SIMPLE_HEAD, pad_edge=False)
-    headings = ["template", "attributes", "weights", "not 0", "largest", "size"]
-    for k, heading in enumerate([*headings, "a token"] if with_data else headings):
-        costs.add_column(heading, justify="left" if k == 0 else "right", overflow="fold")
-    for cost in found.templates:
-        row = [cost.template, f"{cost.attributes:,}", f"{cost.weights:,}", f"{cost.active:,}", f"{cost.largest:.2f}"]
-        row.append(f"{cost.size / 1e6:.1f} MB")
-        if with_data:
-            row.append("" if cost.per_token is None else f"{cost.per_token:.2f}")
-        costs.add_row(*row)
-    console.print(costs)
-    if not found.strongest:
-        return
-    strongest = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading in ("strongest attributes", "label", "weight"):
-        strongest.add_column(heading, justify="right" if heading == "weight" else "left", overflow="fold")
-    for strong in found.strongest:
-        strongest.add_row(strong.feature, strong.label, f"{strong.weight:+.3f}")
-    strongest.add_section()
-    for strong in found.transitions:
-        strongest.add_row(f"{strong.feature} ->", strong.label, f"{strong.weight:+.3f}")
-    console.print(strongest)
+    headings = ["template", "on", "attributes", "weights", "not 0", "largest", "size", "a token"]
+    rows = [
+        [
+            cost.template, cost.on, f"{cost.attributes:,}", f"{cost.weights:,}", f"{cost.active:,}",
+            f"{cost.largest:.2f}", _size(cost.size), "" if cost.per_token is None else f"{cost.per_token:.2f}",
+        ]
+        for cost in found.templates
+    ]  # fmt: skip
+    several_kinds = len({cost.on for cost in found.templates}) > 1
+    shown = [k for k, heading in enumerate(headings) if {"on": several_kinds, "a token": with_data}.get(heading, True)]
+    _print_table(console, room, *([row[k] for k in shown] for row in (headings, *rows)))
+    if found.strongest:
+        attributes = [[one.feature, one.label, f"{one.weight:+.3f}"] for one in found.strongest]
+        _print_table(console, room, ["strongest attributes", "label", "weight"], *attributes)
+    if found.transitions:
+        moves = [[f"{one.feature} -> {one.label}", f"{one.weight:+.3f}"] for one in found.transitions]
+        _print_table(console, room, ["strongest transitions", "weight"], *moves)
+
+
+def _print_table(console: Console, room: int | None, headings: Sequence[str], *rows: Sequence[str]) -> None:
+    """Numbers to the right; where there is not enough room, the first column is folded."""
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for k, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if k == 0 or heading in ("on", "label") else "right", no_wrap=True)
+    others = sum(2 + max(map(cell_len, column)) for column in list(zip(headings, *rows, strict=True))[1:])
+    for row in rows:
+        first = row[0] if room is None else "\n".join(_folded(row[0], max(room - others - 2, _NARROWEST)))
+        table.add_row(first, *row[1:])
+    console.print(table)
+
+
+def _folded(text: str, width: int, level: int = 0) -> list[str]:
+    """In lines of so many characters, cut behind separators where there are some."""
+    from rich.cells import cell_len, chop_cells
+
+    if cell_len(text) <= width:
+        return [text]
+    if level == len(_PIECES):
+        return chop_cells(text, width)
+    lines: list[str] = []
+    for piece in _PIECES[level].findall(text):
+        first, *more = _folded(piece, width, level + 1)
+        if lines and cell_len(lines[-1] + first) <= width:
+            lines[-1] += first
+        else:
+            lines.append(first)
+        lines += more
+    return lines
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 999_950 else f"{size / 1e3:.1f} kB"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,8 +96,10 @@ def stream_conll(
     """Cuts a file or pipe into pieces of whole sentences as the bytes arrive.
 
     Each read takes what is there: a terminal or a slow pipe is answered sentence by sentence, a file comes
-    in large pieces. `optional` and `comments` as in `parse_conll`.
+    in large pieces. What comes before a bad sentence is given before its error is raised. `optional` and `comments`
+    as in `parse_conll`.
     """
+    parse = partial(parse_conll, columns=columns, path=path, comments=comments, optional=optional)
     waiting: list[bytes] = []  # an unfinished sentence
     tail, line = b"", 1
     width: int | None = None
@@ -110,7 +113,10 @@ def stream_conll(
             cut = len(data) - len(tail) + cut if new else len(data)
             data, rest = data[:cut], data[cut:]
             if data:
-                corpus = parse_conll(data, columns, path, comments, line, optional, width)
+                try:
+                    corpus = parse(data, first_line=line, width=width)
+                except DataError as error:
+                    yield from _up_to(error, data, line, partial(parse, width=width))
                 width = len(corpus.file_columns or ()) if corpus.tokens else width
                 yield Piece(data, line, corpus)
             line += data.count(b"\n")
@@ -121,6 +127,26 @@ def stream_conll(
         tail = begun.group() if begun else b""
         if not new:
             return
+
+
+def _up_to(
+    error: DataError, data: bytes, first_line: int, parse: Callable[..., Corpus]
+) -> Generator[Piece, None, NoReturn]:
+    """The sentences before the first bad one, if any, and then the error that is there."""
+    while error.line is not None:
+        lines = data.split(b"\n", error.line - first_line)
+        before = data[: len(data) - len(lines[-1])]
+        data = before[: max((blank.end() for blank in _BLANK.finditer(before)), default=0)]
+        if not data:
+            break
+        try:
+            corpus = parse(data, first_line=first_line)
+        except DataError as earlier:  # kinds of errors are looked for one after the other
+            error = earlier
+        else:
+            yield Piece(data, first_line, corpus)
+            break
+    raise error from None
 
 
 def write_conll(corpus: Corpus) -> bytes:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from trellis.corpus import Corpus
 from trellis.errors import DataError
 from trellis.features.functions import FUNCTIONS, Resource, Row, Sentences, Values
+from trellis.features.functions.contract import BadSentence, BadString
 from trellis.features.template import Part, Template, View
 from trellis.labels import runs
 from trellis.lattice import Allowed
@@ -179,12 +180,27 @@ def types_of(
     for view in views:
         try:
             source, which, count, evaluated[view] = _evaluate(view, corpus, reach, resources.get(view))
+        except DataError:
+            raise
         except ValueError as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{view.described()}: {error}", corpus.path) from None
+            raise _refused(error, view, corpus) from error.__cause__
         types[source], known[source] = which, count
     return types, known, evaluated
+
+
+def _refused(error: ValueError, view: View, corpus: Corpus) -> DataError:
+    """A function's error with the places of the data, where known, and of the template."""
+    token = error.token if isinstance(error, BadSentence) else None
+    if isinstance(error, BadString):
+        column = corpus[view.column]
+        found = np.flatnonzero(column.ids == column.index.get(error.string, -1))
+        token = int(found[0]) if len(found) else None  # a slice has strings that are none of its own
+    if token is None:
+        return DataError(f"{view.described()}: {error}", corpus.path)
+    what = f"{error} ({view.described()})"
+    if corpus.path is not None and corpus.lines is not None:
+        return DataError(what, corpus.path, int(corpus.lines[token]))
+    return DataError(f"{corpus.place(token)}: {what}")
 
 
 def _read_by(view: View) -> list[str]:

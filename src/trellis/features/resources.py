@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError, FileAccessError, SettingError
 from trellis.features.functions import FUNCTIONS, Resource
+from trellis.features.reading import Evaluated
 from trellis.features.template import View
 
 
@@ -27,6 +29,20 @@ def prepare(
             made[key] = _one(view, corpus, target, functions)
         out[view] = made[key]
     return out
+
+
+def warn_of_useless_files(resources: Mapping[View, Resource], evaluated: Mapping[View, Evaluated]) -> None:
+    """Warns of files of which the corpus has not a single word: of another language, or tokens in another form."""
+    seen = set()
+    for view, resource in resources.items():
+        file = (id(resource), view.column)
+        if FUNCTIONS[view.function].load is not None and file not in seen and not evaluated[view].strings():
+            seen.add(file)
+            warnings.warn(
+                f"{view.described()} finds nothing in the training data; is it the right file, with words as in the "
+                "corpus?",
+                stacklevel=5,  # whoever called `fit`
+            )
 
 
 def _one(view: View, corpus: Corpus, target: str | None, functions: Mapping[str, Callable[..., Any]]) -> Resource:

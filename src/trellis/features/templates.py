@@ -25,7 +25,7 @@ from trellis.features.reading import (
     types_of,
     views_of,
 )
-from trellis.features.resources import prepare
+from trellis.features.resources import prepare, warn_of_useless_files
 from trellis.features.tag_dictionary import TagDictionary
 from trellis.features.template import Template, View
 
@@ -74,6 +74,7 @@ class TemplateFeatures:
         """Numbers every attribute that the corpus shows often enough, and the corpus in these numbers."""
         resources = prepare(views_of(templates), corpus, target, functions or {})
         types, known, evaluated = types_of(corpus, views_of(templates), reach_of(templates), resources)
+        warn_of_useless_files(resources, evaluated)
         domain = domains(templates)
         vocabularies = () if hash_size else _vocabularies(evaluated, domain)
         reading = _reading(corpus, types, known, evaluated, domain, _indexes(vocabularies, domain), templates)
@@ -137,10 +138,17 @@ class TemplateFeatures:
 
     def name(self, attribute: int) -> str:
         """The name of one attribute."""
-        if isinstance(self.labels, HashNumbering):
+        return self._one_name(self.labels, attribute)
+
+    def arc_name(self, attribute: int) -> str:
+        """The name of one attribute of transitions."""
+        return self._one_name(self.transitions, attribute)
+
+    def _one_name(self, numbering: Numbering | HashNumbering, attribute: int) -> str:
+        if isinstance(numbering, HashNumbering):
             return f"hash {attribute}"
-        group = next(g for g in self.labels.groups if attribute < g.base + len(g.values))
-        return self._name(self.labels, group, int(group.values[attribute - group.base]))
+        group = next(g for g in numbering.groups if attribute < g.base + len(g.values))
+        return self._name(numbering, group, int(group.values[attribute - group.base]))
 
     def _names(self, numbering: Numbering | HashNumbering) -> list[str]:
         if isinstance(numbering, HashNumbering):

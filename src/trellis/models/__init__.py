@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trellis.errors import DamagedModelError
+from trellis.features.functions.contract import check_functions
 from trellis.models.crf import CRF
 from trellis.models.feature_files import Callables
 from trellis.store import read_model
@@ -14,11 +15,13 @@ MODELS = {"CRF": CRF}
 
 def load(path: str | Path, functions: Callables | None = None) -> CRF:
     """Reads a model file of any kind. Features with functions of your own need these again, by name."""
+    functions = {} if functions is None else functions
+    check_functions(functions)
     description, tensors = read_model(path)
     kind = description.get("model")
     if not isinstance(kind, str) or kind not in MODELS:
         raise DamagedModelError(f"{path}: a model of the unknown kind {kind!r}; known: {', '.join(MODELS)}")
-    return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions or {})
+    return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions)
 
 
 __all__ = ["CRF", "MODELS", "load"]

@@ -21,11 +21,13 @@ _KEY = 8
 
 @dataclass(frozen=True)
 class TemplateCost:
-    """One template (or several that share their attributes). `weights`: pairs of an attribute and a label, or a
-    transition; `active`: those that are not zero; `size`: bytes in the model file for keys and weights; `largest`: the
-    largest absolute weight. With data, `per_token`: how often the template has a value there that the model knows."""
+    """One template (or several that share their attributes) on labels, or on transitions; those of the kind * are on
+    both, one after the other. `weights`: pairs of an attribute and a label, or a transition; `active`: those that are
+    not zero; `size`: bytes in the model file for keys and weights; `largest`: the largest absolute weight. With data,
+    `per_token`: how often the template has a value there that the model knows."""
 
     template: str
+    on: str
     attributes: int
     weights: int
     active: int
@@ -36,7 +38,8 @@ class TemplateCost:
 
 @dataclass(frozen=True)
 class Strong:
-    """A weight: of an attribute with a label, or of a transition."""
+    """A weight: of an attribute with a label, of one with a transition (the label is then `A -> B`), or of a
+    transition, from `feature` to `label`."""
 
     feature: str
     label: str
@@ -45,7 +48,7 @@ class Strong:
 
 @dataclass(frozen=True)
 class Inspection:
-    """`templates` in order; `strongest` weights and `transitions`, largest first."""
+    """`templates` in order; `strongest` weights of attributes and `transitions`, largest first."""
 
     labels: list[str]
     attributes: int
@@ -62,34 +65,55 @@ def inspect(crf: CRF, data: Corpus | None = None, top: int = 10) -> Inspection:
     """Looks into a trained model; with `data`, also how much of that the templates know."""
     model = crf.model_
     layout, weights, labels = model.layout, model.weights, list(model.labels)
-    strongest = _largest(weights[: layout.pairs], top)
-    attribute = np.searchsorted(layout.pair_start, strongest, side="right") - 1
-    names = _names_of(model.features, attribute.tolist())
     moves = weights[layout.pairs : layout.pairs + len(layout.source)]
     return Inspection(
         labels,
         layout.attributes,
         layout.size,
         list(_costs(crf, data)),
-        [
-            Strong(name, labels[layout.pair_label[p]], float(weights[p]))
-            for name, p in zip(names, strongest.tolist(), strict=True)
-        ],
+        sorted([*_on_labels(crf, top), *_on_transitions(crf, top)], key=lambda one: -abs(one.weight))[:top],
         [Strong(labels[layout.source[k]], labels[layout.target[k]], float(moves[k])) for k in _largest(moves, top)],
     )
+
+
+def _on_labels(crf: CRF, top: int) -> list[Strong]:
+    """The strongest weights of attributes with a label."""
+    model, layout = crf.model_, crf.model_.layout
+    strongest = _largest(model.weights[: layout.pairs], top)
+    attribute = np.searchsorted(layout.pair_start, strongest, side="right") - 1
+    return [
+        Strong(name, model.labels[layout.pair_label[p]], float(model.weights[p]))
+        for name, p in zip(_names_of(model.features, attribute.tolist()), strongest.tolist(), strict=True)
+    ]
+
+
+def _on_transitions(crf: CRF, top: int) -> list[Strong]:
+    """The strongest weights of attributes with a transition."""
+    model, layout = crf.model_, crf.model_.layout
+    if not isinstance(model.features, TemplateFeatures) or not layout.arc_attributes:
+        return []
+    weights = model.weights[layout.arcs_at :]
+    strongest = _largest(weights, top)
+    attribute = np.searchsorted(layout.arc_start, strongest, side="right") - 1
+    before, here = layout.arc_sides
+    return [
+        Strong(model.features.arc_name(a), f"{model.labels[before[p]]} -> {model.labels[here[p]]}", float(weights[p]))
+        for a, p in zip(attribute.tolist(), strongest.tolist(), strict=True)
+    ]
 
 
 def _costs(crf: CRF, data: Corpus | None) -> Iterator[TemplateCost]:
     model = crf.model_
     layout, features = model.layout, model.features
     packed = None if data is None else model.pack(data)
-    kinds: list[tuple[object, NDArray[np.int64], int, Packed | None]]
-    kinds = [(features, layout.pair_start, 0, packed)]
+    kinds: list[tuple[str, object, NDArray[np.int64], int, Packed | None]]
+    kinds = [("labels", features, layout.pair_start, 0, packed)]
     if isinstance(features, TemplateFeatures):
         arcs = None if packed is None else packed.arcs
-        kinds = [(features.labels, layout.pair_start, 0, packed)]
-        kinds += [(features.transitions, layout.arc_start, layout.arcs_at, arcs)] if layout.arc_attributes else []
-    for numbering, start, at, found in kinds:
+        kinds = [("labels", features.labels, layout.pair_start, 0, packed)]
+        if layout.arc_attributes:
+            kinds.append(("transitions", features.transitions, layout.arc_start, layout.arcs_at, arcs))
+    for on, numbering, start, at, found in kinds:
         for text, first, last in _ranges(numbering, len(start) - 1):
             a, b = at + int(start[first]), at + int(start[last])
             here = model.weights[a:b]
@@ -99,6 +123,7 @@ def _costs(crf: CRF, data: Corpus | None) -> Iterator[TemplateCost]:
                 per_token = known / data.tokens
             yield TemplateCost(
                 text,
+                on,
                 last - first,
                 b - a,
                 int(np.count_nonzero(here)),

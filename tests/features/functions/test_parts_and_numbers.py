@@ -9,6 +9,10 @@ from function_cases import per_token
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trellis.corpus import Corpus, parse_conll
+from trellis.errors import DataError
+from trellis.features import TemplateFeatures, templates_for
+
 
 def row(name, string, *arguments):
     (found,) = per_token(name, [[string]], None, arguments)
@@ -62,3 +66,16 @@ def test_numbers_keep_every_bit(number):
 def test_what_is_no_finite_number_is_refused(string):
     with pytest.raises(ValueError, match=f"'{string}' is not a number; expected"):
         row("number", string)
+
+
+def test_a_refused_string_is_shown_where_it_stands():
+    templates = templates_for("# notation: CRF++\nU0:%number[0,v]", ["v", "t"], "t")
+    file = parse_conll(b"1 A\n2 B\n\n3 A\nx B\n", ["v", "t"], "num.tr")
+    with pytest.raises(DataError, match=r"^num\.tr:5: 'x' is not a number; .* \(.*'%number\[0,v\]'\)$") as caught:
+        TemplateFeatures.learn(file, templates, "t")
+    assert (caught.value.path, caught.value.line) == ("num.tr", 5)
+    learnt, _ = TemplateFeatures.learn(file.slice(0, 1).compact(), templates, "t")
+    with pytest.raises(DataError, match=r"^sentence 2, token 1: 'y' is not a number"):
+        learnt.transform(Corpus.from_lists({"v": [["1"], ["y"]]}))
+    with pytest.raises(DataError, match=r"^num\.tr: .*'%number\[0,v\]': 'x' is not a number"):
+        learnt.transform(file.slice(0, 1))

@@ -14,6 +14,7 @@ Whatever a function knows beyond its arguments (clusters, gazetteers, vectors, w
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -22,11 +23,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column
+from trellis.errors import SettingError
 
 Argument = str | int
 Arguments = tuple[Argument, ...]
 Row = tuple[tuple[str, float], ...]
 Tables = Mapping[str, Sequence[str] | NDArray[np.float64] | NDArray[np.int64]]
+
+
+class BadString(ValueError):
+    """A function cannot make anything of a string of the column; whoever has the corpus says where that stands."""
+
+    def __init__(self, message: str, string: str):
+        super().__init__(message)
+        self.string = string
+
+
+class BadSentence(ValueError):
+    """A function on sentences cannot make anything of one; `token` is its first, or the one at fault."""
+
+    def __init__(self, message: str, token: int):
+        super().__init__(message)
+        self.token = token
 
 
 class Resource(Protocol):
@@ -46,6 +64,16 @@ class UserFunction:
 
     def tables(self) -> Tables:
         return {}
+
+
+def check_functions(functions: object) -> None:
+    """Whether these are callables by name, as a user should give them."""
+    usage = 'functions= takes a dict of names and functions, such as {"vowels": vowels}'
+    if not isinstance(functions, Mapping):
+        raise SettingError(f"{usage}; found {reprlib.repr(functions)}")
+    for name, function in functions.items():
+        if not callable(function):
+            raise SettingError(f"{usage}; found {name!r}: {reprlib.repr(function)}, which cannot be called")
 
 
 @dataclass(frozen=True)
@@ -85,7 +113,8 @@ class Function:
     where there is none) and the arguments. `padded`: positions before and after the sentence are strings too (`_B-1`),
     and go through the function; else they have no value. `many`: the last argument is a whole number that may be given
     several times in an expression, as in suffix(word, 1, 2, 3), which stands for three features; `check` and all others
-    see one of them at a time, behind the arguments that are no numbers.
+    see one of them at a time, behind the arguments that are no numbers. What a function
+    cannot use it refuses with `BadString` or `BadSentence`.
     """
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from trellis.features.functions.contract import Arguments, Function, Resource, Row, no_arguments
+from trellis.features.functions.contract import Arguments, BadString, Function, Resource, Row, no_arguments
 from trellis.features.functions.parts import NOTHING
 
 
@@ -20,7 +20,7 @@ def _finite(s: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError(f"'{s}' is not a number; expected one such as -0.5 or 3e2, or _ for no value") from None
+        raise BadString(f"'{s}' is not a number; expected one such as -0.5 or 3e2, or _ for no value", s)
     return value
 
 

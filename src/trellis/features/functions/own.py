@@ -11,16 +11,32 @@ A model file never holds code: it keeps the function's name, and whoever loads t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import reprlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from trellis.errors import DataError, SettingError
-from trellis.features.functions.contract import Arguments, Function, Resource, Row, Rows, Sentences, UserFunction
+from trellis.errors import SettingError
+from trellis.features.functions.contract import (
+    Arguments,
+    BadSentence,
+    BadString,
+    Function,
+    Resource,
+    Row,
+    Rows,
+    Sentences,
+    UserFunction,
+    check_functions,
+)
 from trellis.features.items import attributes_of
+
+_MAY_RETURN = "None, text, True or False, a finite number, a list or set of texts, or a dict"
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
 
 
 def _check(arguments: Arguments) -> None:
@@ -35,6 +51,7 @@ def _check_sentence(arguments: Arguments) -> None:
 
 def _given(arguments: Arguments, functions: Mapping[str, Callable[..., Any]]) -> UserFunction:
     name = str(arguments[0])
+    check_functions(functions)
     if name not in functions:
         raise SettingError(
             f"the features use a function of your own, '{name}', and text cannot hold one; in training write them in "
@@ -45,7 +62,13 @@ def _given(arguments: Arguments, functions: Mapping[str, Callable[..., Any]]) ->
 
 def _rows(strings: Sequence[str], resource: Resource | None, arguments: Arguments) -> list[Row]:
     assert isinstance(resource, UserFunction)
-    return [row_of(_called(resource, string), resource.name) for string in strings]
+    rows = []
+    for string in strings:
+        try:
+            rows.append(row_of(_called(resource, string)))
+        except ValueError as error:
+            raise BadString(f"{_call(resource, string)} {error}", string) from error.__cause__
+    return rows
 
 
 def _of_sentence(sentences: Sentences, resource: Resource | None, arguments: Arguments) -> Rows:
@@ -56,36 +79,73 @@ def _of_sentence(sentences: Sentences, resource: Resource | None, arguments: Arg
     for a, b in pairwise(sentences.offsets.tolist()):
         if a == b:
             continue
-        answers = list(_called(resource, *(column[a:b] for column in columns)))
-        if len(answers) != b - a:
-            raise DataError(f"{resource.name} gave {len(answers)} values for a sentence of {b - a} tokens")
-        which += [number.setdefault(row_of(answer, resource.name), len(number)) for answer in answers]
+        given = [column[a:b] for column in columns]
+        answers = None
+        try:
+            answers = _answers(resource, given)
+            for answer in answers:
+                which.append(number.setdefault(row_of(answer), len(number)))
+        except ValueError as error:
+            whose = "" if answers is None else f" for token {len(which) - a + 1}"
+            raise BadSentence(f"{_call(resource, *given)}{whose} {error}", len(which)) from error.__cause__
     return Rows(np.array(which, np.int32), list(number))
 
 
-def _called(own: UserFunction, *given: Any) -> Any:
+def _answers(own: UserFunction, given: Sequence[Sequence[str]]) -> list[Any]:
+    """What a function on sentences says of each token."""
+    answer = _called(own, *given, read=_listed)
+    wanted = f"expected a list with something for each of the {len(given[0])} tokens"
+    if not isinstance(answer, list):
+        raise ValueError(f"returned {_shown(answer)}; {wanted}")
+    if len(answer) != len(given[0]):
+        raise ValueError(f"returned {_shown(answer)}, {len(answer)} in all; {wanted}")
+    return answer
+
+
+def _listed(answer: Any) -> Any:
+    """Whatever is one after another; what a text, a set or a dict holds is not for the tokens in turn."""
+    in_turn = isinstance(answer, Iterable) and not isinstance(answer, str | bytes | Set | Mapping)
+    return list(answer) if in_turn else answer
+
+
+def _called(own: UserFunction, *given: Any, read: Callable[[Any], Any] = lambda answer: answer) -> Any:
     try:
-        return own.function(*given)
+        return read(own.function(*given))  # a generator runs while it is read
     except Exception as error:
-        raise DataError(f"{own.name}{given!r:.200} raised {type(error).__name__}: {error}") from error
+        raise ValueError(f"raised {type(error).__name__}: {error}") from error
 
 
-def row_of(answer: Any, name: str) -> Row:
-    """What a user's function returned, as attribute values."""
+def _call(own: UserFunction, *given: Any) -> str:
+    """`vowels('LISBON')`, for errors."""
+    return f"{own.name}({', '.join(map(_shown, given))})"
+
+
+def row_of(answer: Any) -> Row:
+    """What a user's function returned, as attribute values; ValueError, worded to follow the call."""
     if answer is None or answer is False or (isinstance(answer, np.bool_) and not answer):
         return ()
     if isinstance(answer, str):
         return ((answer, 1.0),)
     if isinstance(answer, bool | np.bool_):
         return (("true", 1.0),)
-    if isinstance(answer, Real):
-        if not math.isfinite(answer):
-            raise DataError(f"{name} returned {answer}; expected a finite number")
-        return (("", float(answer)),)
     try:
-        return tuple(attributes_of(answer))
+        if not isinstance(answer, Real):
+            return tuple(attributes_of(answer))
+        if math.isfinite(answer):
+            return (("", float(answer)),)
+        why = ""
+    except OverflowError:
+        why = " (the number is too large)"
     except (TypeError, ValueError) as error:
-        raise DataError(f"{name} returned what is no attribute: {error}") from None
+        why = f" ({error})" if isinstance(answer, Collection) else ""
+    raise ValueError(f"returned {_shown(answer)}; expected {_MAY_RETURN}{why}")
+
+
+def _shown(value: Any) -> str:
+    try:
+        return _SHORT.repr(value)
+    except Exception:  # numbers of too many digits have no text
+        return f"what is of type {type(value).__name__}"
 
 
 APPLY = Function("apply", "a function of your own on word types", _check, rows=_rows, given=_given)
