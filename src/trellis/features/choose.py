@@ -23,7 +23,7 @@ _COMMAND = re.compile(r"%\w+\[")
 # a template without a command (U, B01, U:bias), or nothing; bag(...) is an expression
 _TEMPLATE_LINE = re.compile(r"#|(?:\*|[UBub](?!\w*\s*\())[^\[]*\Z|\Z")
 # what only the name of a file can be: /a/b, ./b, a/b, b.txt
-_PATH = re.compile(r"(?:~|\.{0,2}/).*|[^\[\](){}\"'+&]*(?:/[^\[\](){}\"'+&]*|\.\w+)")
+_PATH = re.compile(r"(?:~|\.{0,2}/).*|[^/\[\](){}\"'+&]*(?:/[^\[\](){}\"'+&]*|\.\w+)")
 
 Choice = str | PathLike[str] | Features
 
