@@ -33,7 +33,8 @@ FEATURES = {
     "nothing found": "suffix(word, 90)[0] + (suffix(word, 90)[0] & word[0]) + word[0]",
 }  # fmt: skip
 FILES = {
-    "clusters": 'cluster(word, "paths")[0] + cluster(word, "paths", 1, 2)[-1] + word[0] + lower(cluster(word, "paths"))[0]',
+    "clusters": 'cluster(word, "paths")[0] + cluster(word, "paths", 1, 2)[-1] + word[0]',
+    "clusters in lower case": 'lower(cluster(word, "paths"))[0] + cluster(word, "paths")[0] + word[0]',
     "vectors": 'vectors(word, "vectors.txt")[0] + (vectors(word, "vectors.txt")[0] & pos[0]) + word[0]',
     "gazetteers": 'gazetteer(word, "place.txt")[0] + gazetteer(word, "place.txt", "lower")[1] + word[0]',
 }
