@@ -39,8 +39,10 @@ def test_a_preset_to_build_on():
     more = preset("ner", ["word", "pos"]) + preset("altun-s1")
     assert len(more.templates()) == 49  # word[0] is there already
     assert len(preset("ner").templates()) == 41
-    with pytest.raises(SettingError, match="no preset 'nre'; the presets are: altun-s1"):
+    with pytest.raises(SettingError, match=r"no preset 'nre'; did you mean 'ner'\?"):
         preset("nre")
+    with pytest.raises(SettingError, match="no preset 'qqq'; the presets are: altun-s1"):
+        preset("qqq")
 
 
 def test_the_names_of_ner_are_what_a_function_in_plain_python_makes(corpus):

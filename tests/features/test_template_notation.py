@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trellis.errors import FileAccessError, SettingError, TemplateError
+from trellis.errors import DataError, FileAccessError, SettingError, TemplateError, TrellisError
 from trellis.features import PRESETS, templates_for
 from trellis.features.notation import parse_templates
 from trellis.features.template import CRFPP, WAPITI, Part, View, can_be_written, quoted, unquoted
@@ -122,6 +124,14 @@ class TestNotations:
         ]
         assert parsed('u:%X[0,0]%M[0,0,"A"]')[0].text == 'u:%X[0,word]%M[0,word,"A"]'
 
+    def test_functions_in_capitals_too_and_the_file_stays_one_of_crfpp(self):
+        (template,) = parsed("U:%SUFFIX[0,word,3]/%SHORT_SHAPE[0,0]")
+        assert [part.view for part in template.parts] == [
+            View("suffix", "word", (3,), folded=True),
+            View("short_shape", "word", folded=True),
+        ]
+        assert template.text == "U:%SUFFIX[0,word,3]/%SHORT_SHAPE[0,word]"
+
     def test_places_from_the_ends_of_the_sentence(self):
         (template,) = parsed("u:%x[@1,0]%x[ @ -2,0]")
         assert [(part.row, part.absolute) for part in template.parts] == [(1, True), (-2, True)]
@@ -175,12 +185,15 @@ WRONG = [
     ("   x[0,0]", 4, "'x' is no kind of template"),
     ("%x[0,0]", 1, "'%' is no kind of template"),
     ("é:%x[0,0]", 1, "'é' is no kind of template"),
-    ("U1:100%", 7, "expected a command such as %x[-1,0], found '%'"),
+    ("U1:100%", 7, "found '%'; % begins a command, and a % itself cannot be written"),
     ("U1:%x", 4, "expected a command such as %x[-1,0], found '%x'"),
     ("U1:% x[0,0]", 4, "expected a command such as %x[-1,0]"),
     ("U1:%x[0,0]%", 11, "expected a command such as %x[-1,0]"),
     ("U1:%y[0,0]", 5, "no function 'y'; the functions are: x, "),
-    ("U1:%Suffix[0,word,2]", 5, "no function 'Suffix'; the functions are: x, "),
+    ("U1:%Suffix[0,word,2]", 5, "no function 'Suffix'; did you mean 'suffix'?"),
+    ("U1:%sufix[0,word,2]", 5, "no function 'sufix'; did you mean 'suffix'?"),
+    ("U1:%NGRAMS[0,word,2]", 5, "ngrams has no one value for each string to make lower case; write %ngrams"),
+    ("U1:%x[0,wrod]", 9, "no column wrod; did you mean 'word'?"),
     ("Ué:%x[0,0]/%y[0,0]", 13, "no function 'y'"),
     ("U1:%x[0]", 7, "expected an offset and a column, e.g. [-1,0], found '0]'"),
     ("U1:%x[", 7, "expected an offset and a column, e.g. [-1,0], found the end of the line"),
@@ -309,10 +322,65 @@ class TestWhereTemplatesComeFrom:
         assert templates_for(tmp_path / "my.tmpl", COLUMNS, "chunk") == parsed("U1:%x[0,word]")
 
     def test_neither_a_preset_nor_a_file(self):
-        with pytest.raises(SettingError, match=r"'chunkin': neither a preset \(.*chunking.*\) nor a template file"):
-            templates_for("chunkin", COLUMNS, "chunk")
+        with pytest.raises(SettingError, match=r"'magic': neither a preset \(.*chunking.*\) nor a file"):
+            templates_for("magic", COLUMNS, "chunk")
 
-    def test_a_file_that_is_not_text(self, tmp_path):
-        (tmp_path / "bad").write_bytes(b"\xff\xfe")
-        with pytest.raises(FileAccessError, match="cannot be read"):
-            templates_for(str(tmp_path / "bad"), COLUMNS, "chunk")
+    @pytest.mark.parametrize(
+        ("features", "what"),
+        [
+            ("chunkin", "neither a preset nor a file; did you mean 'chunking'?"),
+            ("wrod", "neither a preset nor a file; did you mean 'word[0]'?"),
+            ("", "no features given; name a preset (altun-s1, "),
+            ("  ", "no features given"),
+            ("no/where", "features 'no/where': no such file"),
+            ("nowhere.tmpl", "features 'nowhere.tmpl': no such file"),
+            ("./my (1)[2].tmpl", "no such file"),
+            (Path("nowhere[0]"), "features 'nowhere[0]': no such file"),
+            (Path("U%x[0,0]"), "no such file"),
+            ("word", "'word': has no place yet; write word[0] or a window such as word[-1:1]"),
+            ("word + pos", "'word': has no place yet"),
+            ("bag(word)", "'word': has no place yet; write word[0]"),
+            ("bag(\nword)", "'word': has no place yet"),
+            ("preset('nre')", "no preset 'nre'; did you mean 'ner'?"),
+            ("word[0]/pos[0]", "not part of the feature language"),
+        ],
+    )
+    def test_hints(self, features, what, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(TrellisError) as caught:
+            templates_for(features, COLUMNS, "chunk")
+        assert what in str(caught.value)
+
+    @pytest.mark.parametrize("text", ["U", "U:bias", "U:(bias)", "B\nU1", "*", "# bag(word)\nU"])
+    def test_files_of_templates_without_commands(self, tmp_path, text):
+        (tmp_path / "my").write_text(text)
+        assert templates_for(tmp_path / "my", COLUMNS, "chunk") == parsed(text)
+
+    def test_texts_with_slashes_are_expressions(self):
+        assert len(templates_for('regex(word, "a/b.c")[0]', COLUMNS, "chunk")) == 1
+
+    def test_a_directory(self, tmp_path):
+        for folder in (tmp_path, str(tmp_path)):
+            with pytest.raises(FileAccessError, match="is a directory"):
+                templates_for(folder, COLUMNS, "chunk")
+
+    def test_a_pipe(self):
+        reading, writing = os.pipe()
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(b"U1:%x[0,word]\n")
+        try:
+            assert templates_for(f"/dev/fd/{reading}", COLUMNS, "chunk") == parsed("U1:%x[0,word]")
+        finally:
+            os.close(reading)
+
+    @pytest.mark.parametrize(
+        ("line", "what"),
+        [
+            (b"U\xff", r"byte 0xff is not valid UTF-8; convert the file \(for example with iconv\)"),
+            (b"U\0", "a NUL byte; text in UTF-8 is expected"),
+        ],
+    )
+    def test_a_file_that_is_not_text(self, tmp_path, line, what):
+        (tmp_path / "bad.tmpl").write_bytes(b"U:%x[0,0]\r\n\r\n" + line)
+        with pytest.raises(DataError, match=rf"bad\.tmpl:3: {what}"):
+            templates_for(str(tmp_path / "bad.tmpl"), COLUMNS, "chunk")

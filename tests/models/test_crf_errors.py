@@ -9,6 +9,7 @@ import pytest
 from trellis import CRF, Corpus, TrellisError
 from trellis.corpus import parse_conll
 from trellis.errors import DataError, NotFittedError, SettingError, TemplateError
+from trellis.features import column
 
 X = [[["a"], ["b"]], [["a"]]]
 Y = [["X", "Y"], ["X"]]
@@ -51,6 +52,12 @@ def test_bad_settings(settings, what):
 def test_features_that_are_no_text(corpus, features):
     with pytest.raises(SettingError, match="features"):
         CRF(target="chunk", features=features).fit(corpus)
+
+
+def test_features_without_a_place(corpus):
+    for features in (column("word"), "word"):
+        with pytest.raises(TrellisError, match=r"word'?:? has no place yet; write word\[0\]"):
+            CRF(target="chunk", features=features).fit(corpus)
 
 
 def test_no_target(corpus):

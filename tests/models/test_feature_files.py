@@ -24,6 +24,7 @@ FEATURES = {
     "several values": 'word[0] + ngrams(word, 2)[-1] + each(pos, "\\t")[0] + (ngrams(word, 3)[0] & pos[0])',
     "wapiti": '*\n*:%X[ 0,0]\nu:%m[-1,0,"^.?\\""]/%t[6,1,"#\\d"] # c\nb:%x[@-1,1]\nU:%x[@1,0]/%x[-5,1]',
     "printed with patterns": str(column("word")[0] + call("t", column("word"), r"^\u")[-1:0]),
+    "lower case of functions": 'lower(suffix(word, 2, 3))[-1:0] + suffix(word, 2)[0] + lower(t(word, "^\\u"))[0]',
     "transitions": "U:%x[0,word]\nB:%x[0,pos]/%x[-1,pos]\nB1:%x[0,word]\nB",
     "names in common": "U:%x[-1,word]\nU:%x[1,word]\nU:%x[0,pos]\nB:%x[0,pos]\nB:%x[-1,word]",
     "bags": "word[0] + bag(word[-2:2] + lower(word)[0]) + transitions(bag(pos[-1:0]))",
@@ -33,6 +34,7 @@ FEATURES = {
 }  # fmt: skip
 FILES = {
     "clusters": 'cluster(word, "paths")[0] + cluster(word, "paths", 1, 2)[-1] + word[0]',
+    "clusters in lower case": 'lower(cluster(word, "paths"))[0] + cluster(word, "paths")[0] + word[0]',
     "vectors": 'vectors(word, "vectors.txt")[0] + (vectors(word, "vectors.txt")[0] & pos[0]) + word[0]',
     "gazetteers": 'gazetteer(word, "place.txt")[0] + gazetteer(word, "place.txt", "lower")[1] + word[0]',
 }

@@ -9,7 +9,6 @@ For features written in Python, the functions of the feature language are here b
 What is needed only to write features, not to use a model, is imported when it is asked for.
 """
 
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +60,13 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(f"trellis.features.{module}"), name)
     if name in FUNCTIONS:
-        from trellis.features.expression import call
+        from trellis.features.calls import function
 
-        return partial(call, name)
-    raise AttributeError(f"trellis.features has no '{name}'; its functions are: {', '.join(FUNCTIONS)}")
+        return function(name)
+    from trellis.features.hints import instead
+
+    known = [*FUNCTIONS, *(one for names in _WHEN_ASKED.values() for one in names)]
+    raise AttributeError(f"trellis.features has no '{name}'; {instead(name, 'names', known)}")
 
 
 def __dir__() -> list[str]:

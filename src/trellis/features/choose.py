@@ -8,15 +8,22 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from trellis.errors import FileAccessError, SettingError, TemplateError
+from trellis.errors import SettingError, TemplateError
 from trellis.features.expression import Features
 from trellis.features.expression_text import parse_features
+from trellis.features.functions.reading import decoded
+from trellis.features.hints import instead, near, written
 from trellis.features.notation import parse_templates
 from trellis.features.presets import PRESETS
 from trellis.features.reading import columns_of, views_of
 from trellis.features.template import Template
+from trellis.files import read_bytes
 
 _COMMAND = re.compile(r"%\w+\[")
+# a template without a command (U, B01, U:bias), or nothing; bag(...) is an expression
+_TEMPLATE_LINE = re.compile(r"#|(?:\*|[UBub](?!\w*\s*\())[^\[]*\Z|\Z")
+# what only the name of a file can be: /a/b, ./b, a/b, b.txt
+_PATH = re.compile(r"(?:~|\.{0,2}/).*|[^/\[\](){}\"'+&]*(?:/[^\[\](){}\"'+&]*|\.\w+)")
 
 Choice = str | PathLike[str] | Features
 
@@ -28,15 +35,17 @@ def templates_for(
     if isinstance(features, Features):
         return _checked(features.templates(), columns, target)
     text, path = str(features), "features"
+    if not text.strip():
+        raise SettingError(f"no features given; name a preset ({', '.join(PRESETS)}) or a file, or write e.g. word[0]")
     if text in PRESETS:
         return _preset_templates(text, columns, target)
-    if not _COMMAND.search(text):
-        file = Path(text)
-        if _is_file(file):
-            text, path = _read(file), str(file)
-        elif isinstance(features, PathLike) or not re.search(r"[\[(]", text):
-            known = ", ".join(PRESETS)
-            raise SettingError(f"features '{features}': neither a preset ({known}) nor a template file")
+    if isinstance(features, PathLike) or not _COMMAND.search(text):
+        if _exists(Path(text)):
+            text, path = _read(Path(text)), text
+        elif isinstance(features, PathLike) or _PATH.fullmatch(text):
+            raise SettingError(f"features '{features}': no such file")
+        elif not re.search(r"[\[(+&]", text) and text.strip() not in columns:
+            raise SettingError(f"features '{features}': {_neither(text, columns)}")
     return _parse(text, columns, target, path, positions)
 
 
@@ -48,8 +57,8 @@ def callables_of(features: Choice) -> Mapping[str, Callable[..., Any]]:
 def _parse(
     text: str, columns: Sequence[str], target: str, path: str, positions: Sequence[str] | None = None
 ) -> tuple[Template, ...]:
-    lines = [line.lstrip() for line in text.splitlines()]
-    if _COMMAND.search(text) or all(not line or (line[0] in "#UBub*" and "[" not in line) for line in lines):
+    lines = [line.strip() for line in text.splitlines()]
+    if _COMMAND.search(text) or all(_TEMPLATE_LINE.match(line) for line in lines):
         return parse_templates(text, columns, target, path, positions)
 
     found = parse_features(text, columns, target, path, lambda name: preset(name, columns, target)).templates()
@@ -61,7 +70,7 @@ def _parse(
 def preset(name: str, columns: Sequence[str] = (), target: str = "") -> Features:
     """A preset as features, to build on. `columns`: those there are, if more than it needs: some presets use more."""
     if name not in PRESETS:
-        raise SettingError(f"no preset '{name}'; the presets are: {', '.join(PRESETS)}")
+        raise SettingError(f"no preset '{name}'; {instead(name, 'presets', PRESETS)}")
     return Features.of(_preset_templates(name, columns or _columns_in(PRESETS[name].text), target))
 
 
@@ -90,7 +99,7 @@ def _checked(templates: tuple[Template, ...], columns: Sequence[str], target: st
     for template in templates:
         for name in columns_of(views_of([template])):
             if name not in columns:
-                raise TemplateError(f"'{template.text}': no column {name}; the columns are: {', '.join(columns)}")
+                raise TemplateError(f"'{template.text}': no column {name}; {instead(name, 'columns', columns)}")
             if name == target:
                 raise TemplateError(
                     f"'{template.text}': reads the target column '{target}', which is to be predicted; read another"
@@ -100,15 +109,24 @@ def _checked(templates: tuple[Template, ...], columns: Sequence[str], target: st
     return templates
 
 
-def _is_file(path: Path) -> bool:
+def _neither(text: str, columns: Sequence[str]) -> str:
+    meant = near(text, [*PRESETS, *columns])
+    if meant is None:
+        return f"neither a preset ({', '.join(PRESETS)}) nor a file"
+    shown = meant if meant in PRESETS else f"{written(meant)}[0]"
+    return f"neither a preset nor a file; did you mean '{shown}'?"
+
+
+def _exists(path: Path) -> bool:
+    """A file, or a pipe: `--features <(cat my.tmpl)`."""
     try:
-        return path.is_file()
+        return path.exists()
     except (OSError, ValueError):  # too long for a name, or a character that none can have
         return False
 
 
 def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileAccessError(f"{path}: the template file cannot be read: {error}") from None
+    raw = read_bytes(path).removeprefix(b"\xef\xbb\xbf")
+    for number, line in enumerate(raw.splitlines(), 1):
+        decoded(line, str(path), number)
+    return raw.decode()

@@ -3,6 +3,7 @@
     U05:%x[-1,0]/%x[0,0]            two columns at two offsets (CRF++, Wapiti)
     *:Suf-3 X=%m[ 0,0,".?.?.?$"]    a match of Wapiti's small regular expressions; * is for labels and transitions
     U:%suffix[0,word,3]             a function of Trellis; columns by position or by name
+    U:%SUFFIX[0,word,3]             a command in upper case: what it gives, in lower case
 
 A line `B` alone stands for label transitions, which every CRF here has. A file whose first line is `# notation: CRF++`
 or `# notation: Wapiti` is in that notation; else it is Wapiti's if it has anything that CRF++ does not know.
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from trellis.errors import TemplateError
 from trellis.features.functions import FUNCTIONS, Argument
+from trellis.features.hints import instead
 from trellis.features.template import (
     CRFPP,
     CRFPP_HEADER,
@@ -140,22 +142,25 @@ class _Cursor:
         self.at = match.end() if match else self.at
         return self.at
 
-    def take(self, pattern: re.Pattern[str], expected: str) -> re.Match[str]:
+    def take(self, pattern: re.Pattern[str], expected: str, why: str = "") -> re.Match[str]:
         match = pattern.match(self.line, self.at)
         if match is None:
             rest = self.line[self.at : self.at + 20].strip()
-            raise self.error(f"expected {expected}, found {repr(rest) if rest else 'the end of the line'}")
+            raise self.error(f"expected {expected}, found {repr(rest) if rest else 'the end of the line'}{why}")
         self.at = match.end()
         return match
 
 
 def _part(cursor: _Cursor, padding: str) -> Part:
     began = cursor.at
-    command = cursor.take(_COMMAND, "a command such as %x[-1,0]")[1]
-    folded = command in ("X", "T", "M")
+    why = "; % begins a command, and a % itself cannot be written"
+    command = cursor.take(_COMMAND, "a command such as %x[-1,0]", why)[1]
+    folded = command.isupper()
     name = command.lower() if folded else command
     if name not in FUNCTIONS:
-        raise cursor.error(f"no function '{command}'; the functions are: {', '.join(FUNCTIONS)}", began + 1)
+        raise cursor.error(f"no function '{command}'; {instead(command, 'functions', FUNCTIONS)}", began + 1)
+    if folded and FUNCTIONS[name].of_type is None:
+        raise cursor.error(f"{name} has no one value for each string to make lower case; write %{name}", began + 1)
     row_at = cursor.skip_spaces()
     if cursor.line[row_at : row_at + 1] == "*":
         raise cursor.error("offsets read from a column (*) are not available; give a number")
@@ -188,7 +193,7 @@ def _column(cursor: _Cursor, column: str, at: int) -> str:
     if column not in place.columns and _NUMBER.fullmatch(column) and int(column) < len(positions):
         name = positions[int(column)]
     if name not in place.columns:
-        raise cursor.error(f"no column {column}; the columns are: {', '.join(place.columns)}", at)
+        raise cursor.error(f"no column {column}; {instead(column, 'columns', place.columns)}", at)
     if name == place.target:
         raise cursor.error(f"reads the target column '{place.target}', which is to be predicted; read another", at)
     return name

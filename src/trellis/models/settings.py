@@ -17,6 +17,8 @@ def check_settings(estimator: object, *names: str) -> None:
     """Refuses what does not fit: of the settings named, or of all."""
     for name in names or SETTINGS:
         value, (good, expected) = getattr(estimator, name), SETTINGS[name]
+        if name == "features" and _is_columnar(value):
+            raise SettingError(f"features: {value.no_place()}")
         if not good(value):
             raise SettingError(f"{name} is {value!r}; expected {expected}")
 
@@ -56,6 +58,15 @@ def _is_features(value: object) -> bool:
     from trellis.features import Features
 
     return isinstance(value, Features)
+
+
+def _is_columnar(value: object) -> bool:
+    """A column, or a function of one, that was not given a place."""
+    if isinstance(value, str | os.PathLike):
+        return False
+    from trellis.features.expression import Columnar
+
+    return isinstance(value, Columnar)
 
 
 def plain(value: Any) -> Any:
