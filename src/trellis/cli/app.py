@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import click
@@ -48,13 +49,23 @@ def main() -> None:
     except TrellisError as error:
         _fail(str(error), 1)
     except (KeyboardInterrupt, click.Abort):
-        _fail("interrupted", 130)
+        _end_interrupted()
     except BrokenPipeError:
         _fail(None, 141)  # as a program that SIGPIPE ends
     except OSError as error:
         _fail(f"reading or writing failed: {error.strerror or error}", 1)
     except MemoryError:
         _fail("not enough memory; use fewer features, labels or threads, or less data at a time", 1)
+
+
+def _end_interrupted() -> NoReturn:
+    """At once: an interrupt that passed through `exec` on its way, as of a dataclass just being made, has marked
+    the interpreter, which would end itself by a signal in the place of an exit code."""
+    print("trellis: interrupted", file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, AttributeError):
+            stream.flush()
+    os._exit(130)
 
 
 def _fail(message: str | None, code: int) -> NoReturn:
