@@ -179,9 +179,10 @@ class _SeenKeys:
     def __init__(self, found: list[Found], min_count: int):
         from trellis.features.kernels import number_keys
 
-        self.found = found
         keys = found[0].key if len(found) == 1 else np.concatenate([one.key for one in found])
         self.ids, distinct, counts = number_keys(keys)
+        # without the keys, which take twice the room of the numbers
+        self.found = [(len(one.key), one.token, one.weight) for one in found]
         order = np.argsort(distinct)
         self.order = order[counts[order] >= min_count]
         self.values = distinct[self.order]
@@ -193,13 +194,13 @@ class _SeenKeys:
         rank = np.full(self.distinct, -1, np.int32)
         rank[self.order] = np.arange(base, base + len(self.order), dtype=np.int32)
         some, at = [], 0
-        for row, one in zip(rows, self.found, strict=True):
-            ids = self.ids[at : at + len(one.key)]
-            at += len(ids)
-            out = every[row] if one.token is None else np.empty(len(ids), np.int32)
-            rank_ids(ids, rank, out)
-            if one.token is not None:
-                some.append(Some(out, one.token, one.weight))
+        for row, (count, token, weight) in zip(rows, self.found, strict=True):
+            out = every[row] if token is None else np.empty(count, np.int32)
+            rank_ids(self.ids[at : at + count], rank, out)
+            at += count
+            if token is not None:
+                some.append(Some(out, token, weight))
+        self.ids = self.ids[:0]
         return some
 
 
