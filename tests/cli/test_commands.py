@@ -396,5 +396,18 @@ def test_demo_shows_scores_and_a_tagged_sentence(run, tmp_path):
     assert (tmp_path / "chunk.trellis").exists()
 
 
+def test_features_may_come_from_standard_input(tmp_path):
+    def train(given):
+        command = [sys.executable, "-m", "trellis", "train", str(sample_path("train")), "--columns", COLUMNS]
+        command += ["--target", "chunk", "--features", "-", "--model", str(tmp_path / "m"), "--json", "--tol", "0.1"]
+        return subprocess.run(command, input=given, capture_output=True)
+
+    for text in (b"altun-s1\n", b"word[0]\n", b"U00:%x[0,0]\nB\n"):
+        assert b'"parameters"' in train(text).stdout
+    done = train(b"\xff")
+    assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
+    assert b"<stdin>: " in done.stderr
+
+
 def test_version(run):
     assert run("--version")[1].startswith("trellis 0.")

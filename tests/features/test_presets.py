@@ -38,7 +38,12 @@ def test_names_need_words_only_and_use_parts_of_speech_where_there_are_any():
 def test_a_preset_to_build_on():
     more = preset("ner", ["word", "pos"]) + preset("altun-s1")
     assert len(more.templates()) == 49  # word[0] is there already
-    assert len(preset("ner").templates()) == 41
+    assert len(templates_for(preset("ner"), ["word", "y"], "y")) == 41
+    assert len(templates_for(preset("ner"), ["word", "pos", "y"], "y")) == 49
+    assert len(templates_for(preset("ner"), ["word", "pos"], "pos")) == 41
+    for wrong in (lambda: preset(None), lambda: preset("ner", "word"), lambda: preset("ner")[0]):
+        with pytest.raises(SettingError):
+            wrong()
     with pytest.raises(SettingError, match=r"no preset 'nre'; did you mean 'ner'\?"):
         preset("nre")
     with pytest.raises(SettingError, match="no preset 'qqq'; the presets are: altun-s1"):

@@ -106,3 +106,17 @@ def test_printed_features_make_the_same_model(corpus, tmp_path):
     one, two = (CRF("chunk", f, l2=1.0).fit(corpus) for f in (features, str(tmp_path / "printed.tmpl")))
     np.testing.assert_array_equal(one.model_.weights, two.model_.weights)
     assert templates_for(features, ["word", "pos"], "") == templates_for(str(features), ["word", "pos"], "")
+
+
+def test_a_file_may_name_a_preset(tmp_path):
+    (tmp_path / "mine").write_text("chunking\n")
+    named = templates_for(tmp_path / "mine", ["word", "pos", "y"], "y")
+    assert named == templates_for("chunking\n", ["word", "pos", "y"], "y")
+
+
+def test_a_loaded_model_does_not_make_up_where_its_features_were_written(tmp_path):
+    text = {"word": [["a", "b"]], "n": [["1", "-2"]], "y": [["A", "B"]]}
+    CRF("y", "number(n)[-1:1] + word[0]").fit(Corpus.from_lists(text)).save(tmp_path / "m")
+    text["n"] = [["1", "x"]]
+    with pytest.raises(DataError, match=r"'x' is not a number.*\('%number\[0,n\]'\)"):
+        trellis.load(tmp_path / "m").predict(Corpus.from_lists(text))

@@ -12,7 +12,7 @@ import click
 from trellis.cli import options
 from trellis.cli.console import print_json, say, say_if_first_run, training_progress
 
-FEATURES = "A preset, a template file (CRF++, Wapiti) or an expression such as 'word[-1:1] + suffix(word, 3)[0]'."
+FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 
 
 @click.command()
@@ -76,7 +76,10 @@ def train(
     if settings["features"] == "-":
         if "-" in sources:
             raise SettingError("standard input (-) can be read only once")
-        settings["features"] = sys.stdin.read()
+        try:
+            settings["features"] = sys.stdin.buffer.read().decode("utf-8-sig").strip()
+        except UnicodeDecodeError as error:
+            raise DataError(f"{error}; the features have to be UTF-8", "<stdin>") from None
     crf = CRF(target or list(corpus.columns)[-1]).set_params(**settings)
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
     say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training '{crf.target}'")

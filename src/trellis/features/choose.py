@@ -33,15 +33,17 @@ def templates_for(
 ) -> tuple[Template, ...]:
     """A preset by name, a file by path (template lines or an expression), or either as it is."""
     if isinstance(features, Features):
-        return _checked(features.templates(), columns, target)
-    text, path = str(features), "features"
-    if not text.strip():
+        return _checked(features.templates([name for name in columns if name != target]), columns, target)
+    text, path = str(features).strip(), "features"
+    if not text:
         raise SettingError(f"no features given; name a preset ({', '.join(PRESETS)}) or a file, or write e.g. word[0]")
     if text in PRESETS:
         return _preset_templates(text, columns, target)
     if isinstance(features, PathLike) or not _COMMAND.search(text):
         if _exists(Path(text)):
             text, path = _read(Path(text)), text
+            if text.strip() in PRESETS:
+                return _preset_templates(text.strip(), columns, target)
         elif isinstance(features, PathLike) or _PATH.fullmatch(text):
             raise SettingError(f"features '{features}': no such file")
         elif not re.search(r"[\[(+&]", text) and text.strip() not in columns:
@@ -68,10 +70,19 @@ def _parse(
 
 
 def preset(name: str, columns: Sequence[str] = (), target: str = "") -> Features:
-    """A preset as features, to build on. `columns`: those there are, if more than it needs: some presets use more."""
-    if name not in PRESETS:
-        raise SettingError(f"no preset '{name}'; {instead(name, 'presets', PRESETS)}")
-    return Features.of(_preset_templates(name, columns or _columns_in(PRESETS[name].text), target))
+    """A preset as features, to build on. `columns`: those there are; if not given, features of columns that it can do
+    without are left out once the corpus is known."""
+    if not isinstance(name, str) or name not in PRESETS:
+        raise SettingError(f"no preset '{name}'; {instead(str(name), 'presets', PRESETS)}")
+    if isinstance(columns, str):
+        raise SettingError(f'the columns are {columns!r}; expected a list, e.g. preset("{name}", ["{columns}"])')
+    if columns:
+        return Features.of(_preset_templates(name, columns, target))
+    needed = _columns_in(PRESETS[name].text)
+    found = Features.of(_preset_templates(name, needed, target))
+    for column, text in PRESETS[name].more:
+        found += Features.of(_parse(text, [*needed, column], target, f"preset '{name}'"), optional=True)
+    return found
 
 
 def _preset_templates(name: str, columns: Sequence[str], target: str) -> tuple[Template, ...]:

@@ -10,7 +10,7 @@ A column, or a function of one, becomes features when it is given a place: `[0]`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,11 +28,13 @@ _NO_TRUTH = "features are neither true nor false; for a conjunction write &, not
 
 @dataclass(frozen=True)
 class Term:
-    """One feature: parts, the name in front of their values, and U or B."""
+    """One feature: parts, the name in front of their values, and U or B. `optional`: left out where the corpus has not
+    the columns, or they are to be predicted."""
 
     parts: tuple[Part, ...]
     label: str
     kind: str = "U"
+    optional: bool = False
 
     @property
     def template(self) -> Template:
@@ -51,10 +53,11 @@ class Features:
     functions: Callables = field(default_factory=dict)
 
     @classmethod
-    def of(cls, templates: Iterable[Template], functions: Callables | None = None) -> Features:
+    def of(cls, templates: Iterable[Template], functions: Callables | None = None, optional: bool = False) -> Features:
         """Templates as features, to build on."""
         heads = ((template.literals[0], template.parts) for template in templates)
-        return cls(tuple(Term(parts, head[1:].strip("=:"), head[0]) for head, parts in heads), functions or {})
+        terms = (Term(parts, head[1:].strip("=:"), head[0], optional) for head, parts in heads)
+        return cls(tuple(terms), functions or {})
 
     def __add__(self, other: Features) -> Features:
         other = _features(other)
@@ -63,7 +66,12 @@ class Features:
     def __and__(self, other: Features) -> Features:
         other = _features(other)
         terms = tuple(
-            Term((*a.parts, *b.parts), f"{a.label}&{b.label}", "B" if "B" in (a.kind, b.kind) else a.kind)
+            Term(
+                (*a.parts, *b.parts),
+                f"{a.label}&{b.label}",
+                "B" if "B" in (a.kind, b.kind) else a.kind,
+                a.optional or b.optional,
+            )
             for a in self.terms
             for b in other.terms
         )
@@ -78,9 +86,18 @@ class Features:
     def __bool__(self) -> bool:
         raise SettingError(_NO_TRUTH)
 
-    def templates(self) -> tuple[Template, ...]:
-        """One template a feature; the same feature twice is one."""
-        return tuple({term.template.text: term.template for term in self.terms}.values())
+    def __getitem__(self, place: object) -> Features:
+        raise SettingError(f"{self!r} have a place already; a place is given once, e.g. word[-1]")
+
+    def templates(self, columns: Sequence[str] | None = None) -> tuple[Template, ...]:
+        """One template a feature; the same feature twice is one. With the columns there are, without those that are
+        optional and read others."""
+        terms = [
+            term
+            for term in self.terms
+            if columns is None or not term.optional or all(part.view.column in columns for part in term.parts)
+        ]
+        return tuple({term.template.text: term.template for term in terms}.values())
 
     def __repr__(self) -> str:
         labels = " + ".join(f"transitions({t.label})" if t.kind == "B" else t.label for t in self.terms)
@@ -178,6 +195,8 @@ def call(name: str, *given: Columnar | Argument | Callable[..., Any], **keywords
                 "nine digits, and no backslash before a quote or at the end of a text"
             )
     function = FUNCTIONS[name]
+    if function.given is not None and not functions:
+        raise SettingError(f"{name} needs a function of your own behind the column, e.g. {name}(word, f)")
     numbers = [a for a in arguments if isinstance(a, int)]
     lists: list[tuple[Argument, ...]]
     if function.many and len(numbers) > 1:

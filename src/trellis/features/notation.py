@@ -21,9 +21,7 @@ from trellis.features.functions import FUNCTIONS, Argument
 from trellis.features.hints import instead
 from trellis.features.template import (
     CRFPP,
-    CRFPP_HEADER,
     WAPITI,
-    WAPITI_HEADER,
     Part,
     Template,
     View,
@@ -65,7 +63,7 @@ def parse_templates(
     the columns of the file, also those left out, where that differs."""
     place = Place(columns, target, path, columns if positions is None else positions)
     lines = text.splitlines()
-    wapiti = _is_wapiti(lines)
+    wapiti = _is_wapiti(lines, path)
     templates: dict[str, Template] = {}
     for number, raw in enumerate(lines, 1):
         line = _without_comment(raw, wapiti)
@@ -103,11 +101,14 @@ def parse_line(line: str, place: Place, number: int = 1, padding: str = CRFPP) -
     return Template(tuple(literals), tuple(parts))
 
 
-def _is_wapiti(lines: Sequence[str]) -> bool:
+def _is_wapiti(lines: Sequence[str], path: str | Path | None) -> bool:
     """By the first line, if it says so; else by what only Wapiti's files have."""
     first = lines[0].strip() if lines else ""
-    if first in (CRFPP_HEADER, WAPITI_HEADER):
-        return first == WAPITI_HEADER
+    said = re.fullmatch(r"#\s*notation:\s*(.*)", first, re.IGNORECASE)
+    if said:
+        if said[1].lower() not in ("crf++", "wapiti"):
+            raise TemplateError(f"'{first}': no such notation; there are: CRF++, Wapiti", path or "features", 1, 1)
+        return said[1].lower() == "wapiti"
     return any(_WAPITI_LINE.match(line.lstrip()) for line in lines)
 
 
@@ -183,7 +184,7 @@ def _part(cursor: _Cursor, padding: str) -> Part:
         FUNCTIONS[name].check(tuple(arguments))
     except ValueError as error:
         raise cursor.error(f"{command} {error}", arguments_at) from None
-    where = f"{cursor.path}:{cursor.number}:{began + 1}"
+    where = f"{cursor.path}:{cursor.number}:{began + 1}" if cursor.path else ""
     return Part(View(name, column, tuple(arguments), folded, padding, where), int(row), bool(at_sign))
 
 

@@ -48,7 +48,10 @@ def warn_of_useless_files(resources: Mapping[View, Resource], evaluated: Mapping
 def _one(view: View, corpus: Corpus, target: str | None, functions: Mapping[str, Callable[..., Any]]) -> Resource:
     function, text = FUNCTIONS[view.function], view.described()
     if function.given is not None:
-        return function.given(view.arguments, functions)
+        try:
+            return function.given(view.arguments, functions)
+        except SettingError as error:
+            raise SettingError(f"{view.place}: {error}" if view.place else str(error)) from None
     try:
         if function.load is not None:
             return function.load(view.arguments)

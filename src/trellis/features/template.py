@@ -17,7 +17,6 @@ CRFPP = "_B"
 WAPITI = "_x"
 # a first line that says which notation a file is in, where that is not to be seen from its templates
 CRFPP_HEADER = "# notation: CRF++"
-WAPITI_HEADER = "# notation: Wapiti"
 _WAPITI_PLACES = 4
 
 

@@ -12,7 +12,7 @@ from trellis.store import Tensors, get_strings, put_strings
 
 
 def read_templates(texts: Any, columns: Sequence[str]) -> tuple[Template, ...]:
-    place = Place(columns, target="")
+    place = Place(columns, target="", path="")  # where they were written is not known any more
     templates = tuple(parse_line(text, place, 1, WAPITI if text[:1] in tuple("ub*") else CRFPP) for text in texts)
     if [template.text for template in templates] != texts or len(set(texts)) != len(texts):
         raise ValueError("templates")
