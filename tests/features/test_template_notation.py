@@ -390,7 +390,5 @@ def test_the_first_line_may_say_which_notation_it_is():
     for said, padding in (("Wapiti", "_x"), ("wapiti", "_x"), ("CRF++", "_B")):
         (template,) = parsed(f"# notation: {said}\nU:%x[-1,0]\n")
         assert template.parts[0].view.padding == padding
-    with pytest.raises(
-        TemplateError, match="tmpl:1:1: '# notation: Foo': no such notation; there are: "
-    ):
+    with pytest.raises(TemplateError, match="tmpl:1:1: '# notation: Foo': no such notation; there are: "):
         parsed("# notation: Foo\nU:%x[-1,0]\n")
