@@ -61,7 +61,7 @@ def restricted_best_paths(
 
 @part
 def _step(x: Array, labels: Array, u: int, m: Array, mt: Array, v: int, y: Array) -> None:
-    """y[j] = max_i (x[i] + m[label of i, label of j]), laid out as `restricted._multiply`."""
+    """y[j] = max_i (x[i] + m[label of i, label of j]), laid out as in `restricted`."""
     if len(y) == len(m):
         y[:] = -np.inf
         for i in range(len(x)):
