@@ -101,11 +101,11 @@ PRESETS: dict[str, Preset] = {
         "the unigram patterns of CRF++'s chunking example: words and parts of speech in a window of five", _CHUNKING
     ),
     "ner": Preset(
-        "names: words, affixes and shapes in a window of five, with parts of speech where there are any; chosen on "
+        "names: words, affixes and shapes in a window of five, with parts of speech where there are any; tried on "
         "Spanish CoNLL-2002",
         _NER,
         (("pos", "pos[-2:2] + (pos[-1] & pos[0]) + (pos[0] & pos[1]) + (pos[-1] & pos[0] & pos[1])"),),
     ),
-    "pos": Preset("parts of speech from words: affixes, shapes, neighbours; chosen on UD English", _POS),
+    "pos": Preset("parts of speech from words: affixes, shapes, neighbours; tried on UD English", _POS),
     "morph": Preset("parts of speech with inflection: long suffixes, also of the neighbours", _MORPH),
 }
