@@ -11,24 +11,49 @@ F64 = NDArray[np.float64]
 
 
 class Objective(Protocol):
-    """A function to minimise; where its data is and how it is computed is nobody's business here."""
+    """A function to minimise, f(theta) + l1 |theta|_1; where its data is and how it is computed is nobody's business
+    here. All that is asked at a theta is asked of f alone, the part with a gradient."""
+
+    @property
+    def l1(self) -> float: ...
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]: ...
 
+    def hessian_vector(self, theta: F64, direction: F64) -> F64:
+        """H(theta) direction, or what the loss has in place of H where that is not positive or does not exist; quick
+        where theta was the last point asked about."""
+        ...
+
+    def hessian_diagonal(self, theta: F64) -> F64:
+        """About the diagonal of H(theta): positive, good for scaling."""
+        ...
+
 
 class State(Protocol):
-    """Everything the next step depends on, and what the loop around it reads."""
+    """Everything the next step depends on, and what the loop around it reads. A frozen dataclass of arrays, numbers,
+    truth values, texts, None, tuples of these and other states, so that checkpoints can hold any of them."""
 
     @property
     def theta(self) -> F64: ...
     @property
-    def value(self) -> float: ...
+    def value(self) -> float:
+        """The whole objective at theta, with its l1 part."""
+        ...
+
     @property
     def gradient_norm(self) -> float: ...
     @property
     def iteration(self) -> int: ...
     @property
-    def evaluations(self) -> int: ...
+    def evaluations(self) -> int:
+        """Values with gradients so far."""
+        ...
+
+    @property
+    def products(self) -> int:
+        """Hessian-vector products so far, and other work that takes about as long as one."""
+        ...
+
     @property
     def converged(self) -> bool: ...
     @property

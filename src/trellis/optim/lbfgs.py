@@ -28,6 +28,7 @@ class LBFGSState:
     changes: tuple[tuple[F64, F64], ...] = ()
     iteration: int = 0
     evaluations: int = 0
+    products: int = 0
     values: tuple[float, ...] = ()
     converged: bool = False
     stuck: bool = False
@@ -84,6 +85,7 @@ class LBFGS:
             changes,
             state.iteration + 1,
             evaluations,
+            state.products,
             (*state.values, found.value)[-self.period - 1 :],
         )
         return replace(new, converged=self._flat(new) or self._slow(new))
