@@ -259,9 +259,11 @@ def in_place_marginals(scores: F64, transitions: F64, offsets: I64, want_arcs: b
     """
     from trellis.lattice.kernels.scaled import scaled_marginals
 
-    redo = np.zeros(len(log_z), bool)
-    order = np.argsort(np.diff(offsets), kind="stable")
-    scaled_marginals(scores, transitions, offsets, order, want_arcs, scores, arcs, log_z, redo)
+    redo, nowhere = np.zeros(len(log_z), bool), np.empty(0, np.int64)
+    order, nothing = np.argsort(np.diff(offsets), kind="stable"), np.empty((0, 0))
+    scaled_marginals(
+        scores, transitions, offsets, order, want_arcs, scores, arcs, log_z, redo, nowhere, nothing, nothing, nothing
+    )
     return np.flatnonzero(redo)
 
 

@@ -22,10 +22,10 @@ def path_scores(scores: Array, transitions: Array, each: int, offsets: Array, pa
 
 
 @kernel
-def subtract_path(nodes: Array, arcs: Array, each: int, offsets: Array, paths: Array) -> None:
-    """nodes and arcs -= 1 on the path: what remains is the gradient of the log loss in the scores."""
+def subtract_path(nodes: Array, arcs: Array, each: int, offsets: Array, paths: Array, weights: Array) -> None:
+    """nodes and arcs -= weights[s] on the path: with 1, what remains is the gradient of the log loss in the scores."""
     for s in range(len(offsets) - 1):
         for t in range(offsets[s], offsets[s + 1]):
-            nodes[t, paths[t]] -= 1.0
+            nodes[t, paths[t]] -= weights[s]
             if t > offsets[s]:
-                arcs[t * each, paths[t - 1], paths[t]] -= 1.0
+                arcs[t * each, paths[t - 1], paths[t]] -= weights[s]

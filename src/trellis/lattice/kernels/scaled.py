@@ -51,13 +51,18 @@ def scaled_marginals(
     arcs: Array,
     log_z: Array,
     redo: Array,
+    base: Array,
+    kept_alpha: Array,
+    kept_beta: Array,
+    kept_step: Array,
 ) -> None:
     """scores: F64[tokens, width], transitions: F64[labels, labels], offsets: I64[sentences + 1].
 
     The width is the number of labels rounded up to a multiple of four; scores in the columns of padding are -inf.
     `order` lists the sentences by length. Written: nodes F64[tokens, width] (may be the scores themselves; rows of
     flagged sentences hold nothing of use), arcs F64[labels, labels] (the expected number of each transition is
-    added up over sentences not flagged), log_z F64[sentences], redo BOOL[sentences].
+    added up over sentences not flagged), log_z F64[sentences], redo BOOL[sentences]; and where base is not empty, what
+    `kept` says, zeros for flagged sentences.
     """
     width, labels = scores.shape[1], len(transitions)
     top, bottom, forbidden = spread_of(transitions)
@@ -96,14 +101,26 @@ def scaled_marginals(
 
         _forward(psi, down, longest, step, alpha, scale)
 
-        _backward(psi, across, alpha, scale, longest, forbidden, group, start, length, step, nodes, redo)
+        keep = base[first // 4] if len(base) else -1
+        _backward(
+            psi, across, alpha, scale, longest, forbidden, group, start, length, step, nodes, redo,
+            keep, kept_beta, kept_step,
+        )  # fmt: skip
 
+        if keep >= 0:
+            kept_alpha[keep : keep + 4 * longest] = alpha[: 4 * longest]
         for w in range(4):
             s = group[w]
+            redo_s = s >= 0 and (redo[s] or _has_zero(scale, w, length[w]))
+            if keep >= 0:
+                ended = 0 if redo_s else length[w]
+                kept_alpha[keep + 4 * ended + w : keep + 4 * longest : 4] = 0.0
+                kept_beta[keep + 4 * ended + w : keep + 4 * longest : 4] = 0.0
+                kept_step[keep + 4 * ended + w : keep + 4 * longest : 4] = 0.0
             if s < 0:
                 continue
-            redo[s] = redo[s] or _has_zero(scale, w, length[w])
-            if redo[s]:
+            redo[s] = redo_s
+            if redo_s:
                 continue
             log_z[s] -= log_product(scale, w, 4, length[w])
             if want_arcs:
@@ -156,8 +173,11 @@ def _backward(
     step: Array,
     nodes: Array,
     redo: Array,
+    keep: int,
+    kept_beta: Array,
+    kept_step: Array,
 ) -> None:
-    """Node marginals, and q_t in the place of psi_t."""
+    """Node marginals, and q_t in the place of psi_t. beta_t and c_t psi_t are kept from row `keep` on, if that is >= 0."""
     width = psi.shape[1]
     for t in range(longest - 1, -1, -1):
         if t < longest - 1:
@@ -167,6 +187,11 @@ def _backward(
                 step[w, :] = 1.0
             r = 4 * t + w
             c = scale[r]
+            if keep >= 0:
+                for j in range(width):
+                    kept_step[keep + r, j] = psi[r, j] * c if alpha[r, j] > 0.0 else 0.0
+                for j in range(width):
+                    kept_beta[keep + r, j] = step[w, j] if alpha[r, j] > 0.0 else 0.0
             for j in range(width):
                 psi[r, j] = psi[r, j] * c * step[w, j] if alpha[r, j] > 0.0 else 0.0
             if t < length[w]:

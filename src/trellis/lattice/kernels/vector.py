@@ -71,6 +71,30 @@ def four_products(x: Array, r0: int, r1: int, r2: int, r3: int, m: Array, y: Arr
 
 
 @part
+def four_sums_of_products(x: Array, r: int, z: Array, q: int, m: Array, n: Array, y: Array, at: int) -> None:
+    """y[at + w, j] = sum_k (x[r + w, k] m[j, k] + z[q + w, k] n[j, k]) for w < 4; as `four_products`, with half as many
+    sums across a register."""
+    for j in range(0, m.shape[0], 2):
+        y00 = y01 = y10 = y11 = y20 = y21 = y30 = y31 = 0.0
+        for k in range(m.shape[1]):
+            m0, m1, n0, n1 = m[j, k], m[j + 1, k], n[j, k], n[j + 1, k]
+            x0, x1, x2, x3 = x[r, k], x[r + 1, k], x[r + 2, k], x[r + 3, k]
+            z0, z1, z2, z3 = z[q, k], z[q + 1, k], z[q + 2, k], z[q + 3, k]
+            y00 += x0 * m0 + z0 * n0
+            y01 += x0 * m1 + z0 * n1
+            y10 += x1 * m0 + z1 * n0
+            y11 += x1 * m1 + z1 * n1
+            y20 += x2 * m0 + z2 * n0
+            y21 += x2 * m1 + z2 * n1
+            y30 += x3 * m0 + z3 * n0
+            y31 += x3 * m1 + z3 * n1
+        y[at, j], y[at, j + 1] = y00, y01
+        y[at + 1, j], y[at + 1, j + 1] = y10, y11
+        y[at + 2, j], y[at + 2, j + 1] = y20, y21
+        y[at + 3, j], y[at + 3, j + 1] = y30, y31
+
+
+@part
 def add_product(a: Array, b: Array, n: int, out: Array) -> None:
     """out[i, j] += sum_k a[i, k] b[j, k] over k < n; a multiple of four rows in a, of two in b."""
     for i in range(0, a.shape[0], 4):

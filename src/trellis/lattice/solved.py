@@ -1,0 +1,172 @@
+"""Chains after forward-backward: what else can be asked of them without doing it again.
+
+Sentence weights multiply a sentence's part of an answer; nodes are laid out as the chain's scores are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from trellis.lattice.chain import F64, I32, I64, Covariance
+
+# what a loss passes on: F64[labels, labels] for plain chains, something of their own for others
+ArcH = object
+
+
+class Solved(Protocol):
+    """Any number of questions, in any order."""
+
+    @property
+    def log_z(self) -> F64: ...
+
+    def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
+        """P of nodes, in fresh memory, and of transitions, added up: F64[labels, labels]."""
+        ...
+
+    def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
+        """P (1 - P) of nodes, and of transitions, added up."""
+        ...
+
+    def covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64 | None = None) -> Covariance:
+        """Cov[H, 1_e] of nodes, in the memory of node_h, and of transitions, added up; E[H] without weights."""
+        ...
+
+    def covariance_on(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
+        """Cov[H, 1_node] of the nodes on one path a sentence, F64[tokens]. Uses node_h up."""
+        ...
+
+    def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
+        """H along one path a sentence, F64[sentences]."""
+        ...
+
+    def on_path(self, nodes: F64, path: I32) -> F64:
+        """The numbers of the nodes on a path, F64[tokens]."""
+        ...
+
+    def path_nodes(self, values: F64, path: I32) -> F64:
+        """F64[tokens] on the nodes of a path, 0 on all others."""
+        ...
+
+    def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:
+        """Takes a path away from what is expected."""
+        ...
+
+
+@dataclass
+class SolvedChain:
+    """A `WorkChain` after forward-backward. `order`, `base`, `alpha`, `beta`, `step`: what was kept, see `kernels.kept`;
+    `arcs`: expected transitions F64[labels, labels]; `apart`: sentences that had to be solved in the log domain, which
+    are asked again there, with their scores and their node marginals, F64[tokens of the sentence, width] both."""
+
+    log_z: F64
+    transitions: F64
+    offsets: I64
+    order: I64
+    base: I64
+    alpha: F64
+    beta: F64
+    step: F64
+    arcs: F64
+    apart: dict[int, tuple[F64, F64]]
+
+    def __post_init__(self) -> None:
+        labels, width = len(self.transitions), self.alpha.shape[1]
+        allowed = self.transitions[self.transitions > -np.inf]
+        self._across = np.zeros((width, width))
+        self._across[:labels, :labels] = np.exp(self.transitions - (allowed.max() if len(allowed) else 0.0))
+
+    def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
+        return self._nodes(self._weights(weights)), (self.arcs.copy() if weights is None else self._summed(weights))
+
+    def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
+        each, p = self._weights(weights), self._nodes(np.ones(len(self.log_z)))
+        arcs = self.arcs if weights is None else self._summed(weights)
+        per_token = np.repeat(each, np.diff(self.offsets))[:, None]
+        return per_token * (p * (1.0 - p)), arcs - self._summed(each, squared=True)
+
+    def covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64 | None = None) -> Covariance:
+        answer = self._covariance(node_h, arc_h, self._weights(weights), True)
+        if isinstance(arc_h, np.ndarray):
+            # P(i, j) g[i, j], which the kernel leaves out; sentences apart have it already
+            quick = (
+                self.arcs if weights is None and not self.apart else self._summed(self._weights(weights), apart=False)
+            )
+            answer.arcs[:] += quick * arc_h
+        return answer
+
+    def covariance_on(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
+        return self.on_path(self._covariance(node_h, arc_h, self._weights(None), False).nodes, path)
+
+    def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
+        from trellis.lattice.kernels.paths import path_scores
+
+        totals = np.empty(len(self.log_z))
+        path_scores(node_h, self._matrix(arc_h)[None], 0, self.offsets, path, totals)
+        return totals
+
+    def on_path(self, nodes: F64, path: I32) -> F64:
+        return nodes[np.arange(len(nodes)), path]
+
+    def path_nodes(self, values: F64, path: I32) -> F64:
+        nodes = np.zeros((len(path), self.alpha.shape[1]))
+        nodes[np.arange(len(nodes)), path] = values
+        return nodes
+
+    def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:
+        from trellis.lattice.kernels.paths import subtract_path
+
+        subtract_path(nodes, arcs[None], 0, self.offsets, path, self._weights(weights))
+
+    def _weights(self, weights: F64 | None) -> F64:
+        return np.ones(len(self.log_z)) if weights is None else weights
+
+    def _matrix(self, arc_h: ArcH | None) -> F64:
+        assert arc_h is None or isinstance(arc_h, np.ndarray)
+        return np.zeros_like(self.transitions) if arc_h is None else arc_h
+
+    def _nodes(self, weights: F64) -> F64:
+        from trellis.lattice.kernels.kept import kept_nodes
+
+        nodes = np.empty((int(self.offsets[-1]), self.alpha.shape[1]))
+        kept_nodes(self.alpha, self.beta, self.offsets, self.order, self.base, weights, nodes)
+        for s, (_, there) in self.apart.items():
+            nodes[self.offsets[s] : self.offsets[s + 1]] = weights[s] * there
+        return nodes
+
+    def _summed(self, weights: F64, squared: bool = False, apart: bool = True) -> F64:
+        """Weighted sums over tokens of P(transition), or of its square."""
+        from trellis.lattice.kernels.kept import kept_arcs
+        from trellis.lattice.kernels.logdomain import log_marginals
+
+        arcs = np.zeros_like(self.transitions)
+        kept_arcs(
+            self.alpha, self.beta, self.step, self._across, self.offsets, self.order, self.base, weights, squared, arcs
+        )
+        for s, (scores, _) in self.apart.items() if apart else ():
+            each = np.zeros((max(2, len(scores)), *arcs.shape))  # a block a token
+            ends, one, ignored = np.array([0, len(scores)]), np.zeros(1, np.int64), np.zeros(1)
+            log_marginals(scores, self.transitions[None], 0, ends, one, True, np.empty_like(scores), each, ignored)
+            arcs += weights[s] * (each * each if squared else each).sum(axis=0)
+        return arcs
+
+    def _covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64, want_arcs: bool) -> Covariance:
+        from trellis.lattice.kernels.kept import kept_covariance
+        from trellis.lattice.kernels.logdomain import covariance
+
+        g, arcs, expectation = self._matrix(arc_h), np.zeros_like(self.transitions), np.empty(len(self.log_z))
+        node_h[:, len(g) :] = 0.0
+        apart = {s: node_h[self.offsets[s] : self.offsets[s + 1]].copy() for s in self.apart}
+        kept_covariance(
+            self.alpha, self.beta, self.step, self._across, self.offsets, self.order, self.base,
+            node_h, g, weights, want_arcs, node_h, arcs, expectation,
+        )  # fmt: skip
+        for s, h in apart.items():
+            scores, added = self.apart[s][0], np.zeros((1, *arcs.shape))
+            ends, nodes = np.array([0, len(scores)]), np.zeros_like(h)
+            covariance(scores, self.transitions[None], 0, ends, h, g[None], 0, nodes, added, expectation[s : s + 1])
+            node_h[self.offsets[s] : self.offsets[s + 1]] = weights[s] * nodes
+            arcs += weights[s] * added[0]
+        return Covariance(node_h, arcs, expectation)
