@@ -311,7 +311,7 @@ class TestDeterminism:
         assert saved(CRF(target="chunk").fit(corpus), tmp_path) == first
 
     def test_any_number_of_threads_gives_the_same_bytes(self, make_corpus, tmp_path, monkeypatch):
-        monkeypatch.setattr("trellis.objective.shard._SHARD", 100)
+        monkeypatch.setattr("trellis.objective.cutting.SHARD", 100)
         corpus = make_corpus(300, seed=3)
         files = {saved(CRF(target="chunk", threads=n).fit(corpus), tmp_path) for n in (1, 2, 8, None)}
         assert len(files) == 1

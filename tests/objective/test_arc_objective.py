@@ -14,7 +14,7 @@ from trellis.engine import ThreadedObjective
 from trellis.features import Packed
 from trellis.lattice import Allowed
 from trellis.losses import find_loss
-from trellis.objective import L2, Examples, Shard, cut_into_shards
+from trellis.objective import L2, Examples, PlainShard, cut_into_shards
 from trellis.scoring import WeightLayout, observed_layout, with_observed_arcs
 
 
@@ -90,7 +90,7 @@ def allowed_lists(allowed):
 
 def whole_shard(problem, theta):
     """One shard's answer in the order of theta."""
-    shard = Shard(problem.layout, problem.examples, find_loss("log"))
+    shard = PlainShard(problem.layout, problem.examples, find_loss("log"))
     value, local = shard.value_and_gradient(theta)
     gradient = np.zeros(problem.size)
     shard.add_to(gradient, local)
@@ -138,7 +138,7 @@ def test_sentences_that_underflow_are_as_exact(weight, where, valued):
 @pytest.mark.parametrize("valued", [False, True])
 @pytest.mark.parametrize("labels", [1, 2, 5])
 def test_the_gradient_equals_central_differences(valued, labels, monkeypatch):
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 12)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 12)
     rng = np.random.default_rng(labels)
     problem = make_problem(labels, labels, rng.integers(1, 9, 12).tolist(), valued)
     with threaded(problem, l2=0.7, threads=2) as objective:
@@ -156,8 +156,8 @@ def test_many_shards_and_blocks_add_up_to_one(valued, monkeypatch):
     problem = make_problem(3, 4, [3, 0, 5, 1, 2, 4, 4, 1, 0, 3] * 3, valued, attributes=9)
     theta = np.random.default_rng(0).normal(size=problem.size)
     value, gradient = whole_shard(problem, theta)
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 6)
-    monkeypatch.setattr("trellis.objective.shard._BLOCK", 3)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 6)
+    monkeypatch.setattr("trellis.objective.shard.BLOCK", 3)
     with threaded(problem) as objective:
         assert len(objective.shards) > 5
         assert max(len(shard.blocks) for shard in objective.shards) > 1
@@ -167,7 +167,7 @@ def test_many_shards_and_blocks_add_up_to_one(valued, monkeypatch):
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 100)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 100)
     problem = make_problem(5, 5, [7, 3, 11, 1] * 60, attributes=30)
     theta = np.random.default_rng(1).normal(size=problem.size)
     answers = []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from trellis.engine import ThreadedObjective
 from trellis.errors import DataError, SettingError
 from trellis.losses import find_loss
-from trellis.objective import L2, Examples, Shard, cut_into_shards
+from trellis.objective import L2, Examples, PlainShard, cut_into_shards
 from trellis.optim import LBFGS
 from trellis.scoring import WeightLayout, observed_layout
 
@@ -70,7 +70,7 @@ def enumerated(problem, theta):
 
 def whole_shard(problem, theta):
     """One shard's answer in the order of theta."""
-    shard = Shard(problem.layout, problem.examples, find_loss("log"))
+    shard = PlainShard(problem.layout, problem.examples, find_loss("log"))
     value, local = shard.value_and_gradient(theta)
     gradient = np.zeros(problem.size)
     shard.add_to(gradient, local)
@@ -119,7 +119,7 @@ def test_sentences_that_underflow_are_as_exact(weight, where, valued):
 @pytest.mark.parametrize("valued", [False, True])
 @pytest.mark.parametrize("labels", [1, 2, 5, 9])
 def test_the_gradient_equals_central_differences(valued, labels, monkeypatch):
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 12)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 12)
     rng = np.random.default_rng(labels)
     problem = make_problem(labels, labels, rng.integers(1, 9, 12).tolist(), valued, attributes=15)
     with threaded(problem, l2=0.7, threads=2) as objective:
@@ -137,8 +137,8 @@ def test_many_shards_and_blocks_add_up_to_one(valued, monkeypatch):
     problem = make_problem(3, 4, [3, 0, 5, 1, 2, 4, 4, 1, 0, 3] * 3, valued, attributes=20)
     theta = np.random.default_rng(0).normal(size=problem.size)
     value, gradient = whole_shard(problem, theta)
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 6)
-    monkeypatch.setattr("trellis.objective.shard._BLOCK", 3)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 6)
+    monkeypatch.setattr("trellis.objective.shard.BLOCK", 3)
     with threaded(problem) as objective:
         assert len(objective.shards) > 5
         assert max(len(shard.blocks) for shard in objective.shards) > 1
@@ -148,7 +148,7 @@ def test_many_shards_and_blocks_add_up_to_one(valued, monkeypatch):
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 100)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 100)
     problem = make_problem(5, 5, [7, 3, 11, 1] * 60, attributes=300)
     theta = np.random.default_rng(1).normal(size=problem.size)
     answers = []
@@ -163,7 +163,7 @@ def test_the_same_bits_for_any_number_of_threads(monkeypatch):
 def test_shards_are_whole_sentences_in_order(lengths):
     problem = make_problem(0, lengths=lengths, attributes=3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trellis.objective.shard._SHARD", 20)
+        patch.setattr("trellis.objective.cutting.SHARD", 20)
         shards = cut_into_shards(problem.layout, problem.examples, find_loss("log"))
     assert len(shards) <= 16
     np.testing.assert_array_equal(np.concatenate([shard.gold for shard in shards]), problem.examples.gold)
@@ -171,7 +171,7 @@ def test_shards_are_whole_sentences_in_order(lengths):
 
 
 def test_a_shard_reads_only_the_weights_its_tokens_touch(monkeypatch):
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 4)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 4)
     problem = make_problem(2, lengths=[4] * 6, attributes=40)
     for shard in cut_into_shards(problem.layout, problem.examples, find_loss("log")):
         assert len(set(shard.index.tolist())) == len(shard.index) < problem.size

@@ -82,7 +82,7 @@ def test_the_value_equals_enumeration(problem, seed, scale):
 @pytest.mark.parametrize("valued", [False, True])
 @pytest.mark.parametrize("labels", [1, 2, 5, 9])
 def test_the_gradient_equals_central_differences(valued, labels, monkeypatch):
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 12)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 12)
     rng = np.random.default_rng(labels)
     layout, examples = make_problem(labels, labels, rng.integers(1, 9, 12).tolist(), valued, attributes=15)
     with threaded(layout, examples, l2=0.7, threads=2) as objective:
@@ -128,7 +128,7 @@ def test_scores_that_are_not_finite_are_explained_where_training_starts(bad):
 
 
 def test_the_same_bits_for_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 100)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 100)
     layout, examples = make_problem(5, 5, [7, 3, 11, 1] * 60, attributes=300)
     theta = np.random.default_rng(1).normal(size=layout.size)
     answers = []
@@ -143,8 +143,8 @@ def test_many_shards_and_blocks_add_up_to_one(monkeypatch):
     layout, examples = make_problem(3, 4, [3, 0, 5, 1, 2, 4, 4, 1, 0, 3] * 3, attributes=20)
     theta = np.random.default_rng(0).normal(size=layout.size)
     value, gradient = evaluate(layout, examples, theta)
-    monkeypatch.setattr("trellis.objective.shard._SHARD", 6)
-    monkeypatch.setattr("trellis.objective.restricted._BLOCK", 3)
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 6)
+    monkeypatch.setattr("trellis.objective.shard.BLOCK", 3)
     with threaded(layout, examples) as objective:
         assert max(len(shard.blocks) for shard in objective.shards) > 1
         cut_value, cut_gradient = objective.value_and_gradient(theta)

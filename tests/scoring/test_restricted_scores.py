@@ -64,8 +64,7 @@ def test_scores_of_a_run_of_tokens(problem, data):
     last = data.draw(st.integers(first, len(problem.gold)))
     begin, end = problem.allowed.places[[first, last]]
     out, weights = np.full(end - begin, np.nan), problem.weights[scoring.index]
-    scoring.load(weights)
-    scoring.scores(weights, first, last, out)
+    scoring.scores(weights, scoring.rows_of(weights), first, last, out)
     np.testing.assert_allclose(out, problem.expected()[begin:end], **near)
 
 
@@ -79,7 +78,7 @@ def test_the_gradient_is_the_transpose(problem, seed, data):
     middle = problem.allowed.places[cut]
     for _ in range(2):
         delta, gradient = rng.normal(size=len(problem.expected())), np.zeros(len(scoring.index))
-        scoring.load(weights)
+        scoring.begin()
         scoring.add_gradient(delta[:middle], 0, cut, gradient)
         scoring.add_gradient(delta[middle:], cut, tokens, gradient)
         scoring.collect(gradient)

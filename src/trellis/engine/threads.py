@@ -17,35 +17,83 @@ F64 = NDArray[np.float64]
 class ThreadedObjective:
     """The sum of all shards' losses plus the prior. Optimisers see this and nothing below it.
 
-    One evaluation at a time: shards use their memory again.
+    One question at a time: shards use their memory again. `l1` is the strength of the part |theta|_1, which is the
+    optimiser's to add. `cache`: of how many sentences lattices are kept solved for Hessian-vector products.
     """
 
-    def __init__(self, shards: Sequence[Shard], size: int, prior: Prior, threads: int | None = None):
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        size: int,
+        prior: Prior,
+        threads: int | None = None,
+        l1: float = 0.0,
+        cache: int | str = 0,
+    ):
         self.shards = list(shards)
         self.size = size
         self.prior = prior
+        self.l1 = l1
         self._pool = ThreadPoolExecutor(min(threads or threads_available(), max(1, len(self.shards))))
+        self._kept_at: F64 | None = None
+        left = sum(shard.sentences for shard in self.shards) if cache == "all" else int(cache)
+        for shard in self.shards:
+            shard.forget()
+            shard.keeping = min(left, shard.sentences)
+            left -= shard.keeping
+
+    def value(self, theta: F64) -> float:
+        """The regularised objective, summed over the corpus, without its l1 part."""
+        values = list(self._pool.map(lambda shard: (shard.value(theta), None), self.shards))
+        return self._sum(values, 0, len(values))[0] + self.prior.value(theta)
+
+    def gradient(self, theta: F64) -> F64:
+        """Its gradient, F64[size]."""
+        return self.value_and_gradient(theta)[1]
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
-        """The regularised objective, summed over the corpus, and its gradient F64[size]."""
+        """Both at once, for little more than one of them."""
         answers = list(self._pool.map(lambda shard: shard.value_and_gradient(theta), self.shards))
+        self._kept_at = theta.copy() if any(shard.keeping for shard in self.shards) else None
         value, gradient = self._sum(answers, 0, len(answers))
+        assert gradient is not None
         self.prior.add_gradient(theta, gradient)
         return value + self.prior.value(theta), gradient
 
-    def _sum(self, answers: list[tuple[float, F64]], first: int, last: int) -> tuple[float, F64]:
+    def hessian_vector(self, theta: F64, direction: F64) -> F64:
+        """The curvature at theta times a direction, F64[size]. What is kept of another point is done anew first."""
+        if any(shard.keeping for shard in self.shards) and not np.array_equal(theta, self._kept_at):  # type: ignore[arg-type]
+            self.value_and_gradient(theta)
+        products = list(self._pool.map(lambda shard: (0.0, shard.hessian_vector(theta, direction)), self.shards))
+        product = self._sum(products, 0, len(products))[1]
+        assert product is not None
+        product += self.prior.diagonal(theta) * direction
+        return product
+
+    def hessian_diagonal(self, theta: F64) -> F64:
+        """About the diagonal of the curvature at theta, F64[size]."""
+        parts = list(self._pool.map(lambda shard: (0.0, shard.hessian_diagonal(theta)), self.shards))
+        diagonal = self._sum(parts, 0, len(parts))[1]
+        assert diagonal is not None
+        diagonal += self.prior.diagonal(theta)
+        return diagonal
+
+    def _sum(self, answers: Sequence[tuple[float, F64 | None]], first: int, last: int) -> tuple[float, F64 | None]:
         """Adds shards along one binary tree over their numbers: the same bits for any number of threads."""
         if last - first <= 2:
-            value, gradient = 0.0, np.zeros(self.size)
+            value, total = 0.0, None if len(answers) and answers[0][1] is None else np.zeros(self.size)
             for s in range(first, last):
-                self.shards[s].add_to(gradient, answers[s][1])
-                value += answers[s][0]
-            return value, gradient
+                own, gradient = answers[s]
+                value += own
+                if total is not None and gradient is not None:
+                    self.shards[s].add_to(total, gradient)
+            return value, total
         middle = (first + last) // 2
-        left, left_gradient = self._sum(answers, first, middle)
-        right, right_gradient = self._sum(answers, middle, last)
-        left_gradient += right_gradient
-        return left + right, left_gradient
+        left, left_total = self._sum(answers, first, middle)
+        right, right_total = self._sum(answers, middle, last)
+        if left_total is not None and right_total is not None:
+            left_total += right_total
+        return left + right, left_total
 
     def close(self) -> None:
         self._pool.shutdown()

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from trellis.labels import first_tokens
 from trellis.lattice.chain import F64, I32, I64, Covariance
 
 # what a loss passes on: F64[labels, labels] for plain chains, something of their own for others
@@ -42,8 +43,12 @@ class Solved(Protocol):
         """H along one path a sentence, F64[sentences]."""
         ...
 
-    def on_path(self, nodes: F64, path: I32) -> F64:
-        """The numbers of the nodes on a path, F64[tokens]."""
+    def marginals_on(self, path: I32) -> F64:
+        """P of the nodes on one path a sentence, F64[tokens]."""
+        ...
+
+    def sums(self, values: F64) -> F64:
+        """F64[tokens] added up over each sentence, F64[sentences]."""
         ...
 
     def path_nodes(self, values: F64, path: I32) -> F64:
@@ -54,10 +59,20 @@ class Solved(Protocol):
         """Takes a path away from what is expected."""
         ...
 
+    def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
+        """Takes away what is expected under distributions over labels, F64[tokens, labels], of independent tokens."""
+        ...
+
+
+def sums_of(values: F64, offsets: I64) -> F64:
+    """F64[tokens] added up over each sentence."""
+    sentences = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return np.bincount(sentences, weights=values, minlength=len(offsets) - 1).astype(np.float64)
+
 
 @dataclass
 class SolvedChain:
-    """A `WorkChain` after forward-backward. `order`, `base`, `alpha`, `beta`, `step`: what was kept, see `kernels.kept`;
+    """A `WorkChain` after forward-backward. `order`, `base`, `alpha`, `beta`, `step`: see `kernels.kept`;
     `arcs`: expected transitions F64[labels, labels]; `apart`: sentences that had to be solved in the log domain, which
     are asked again there, with their scores and their node marginals, F64[tokens of the sentence, width] both."""
 
@@ -98,7 +113,7 @@ class SolvedChain:
         return answer
 
     def covariance_on(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
-        return self.on_path(self._covariance(node_h, arc_h, self._weights(None), False).nodes, path)
+        return self._on_path(self._covariance(node_h, arc_h, self._weights(None), False).nodes, path)
 
     def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
         from trellis.lattice.kernels.paths import path_scores
@@ -107,8 +122,11 @@ class SolvedChain:
         path_scores(node_h, self._matrix(arc_h)[None], 0, self.offsets, path, totals)
         return totals
 
-    def on_path(self, nodes: F64, path: I32) -> F64:
-        return nodes[np.arange(len(nodes)), path]
+    def marginals_on(self, path: I32) -> F64:
+        return self._on_path(self._nodes(self._weights(None)), path)
+
+    def sums(self, values: F64) -> F64:
+        return sums_of(values, self.offsets)
 
     def path_nodes(self, values: F64, path: I32) -> F64:
         nodes = np.zeros((len(path), self.alpha.shape[1]))
@@ -119,6 +137,16 @@ class SolvedChain:
         from trellis.lattice.kernels.paths import subtract_path
 
         subtract_path(nodes, arcs[None], 0, self.offsets, path, self._weights(weights))
+
+    def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
+        weighted = soft * np.repeat(self._weights(weights), np.diff(self.offsets))[:, None]
+        nodes[:, : soft.shape[1]] -= weighted
+        inner = np.flatnonzero(~first_tokens(self.offsets))
+        # not BLAS: the sum must not depend on how many threads one has
+        arcs -= np.einsum("ti,tj->ij", soft[inner - 1], weighted[inner])
+
+    def _on_path(self, nodes: F64, path: I32) -> F64:
+        return nodes[np.arange(len(nodes)), path]
 
     def _weights(self, weights: F64 | None) -> F64:
         return np.ones(len(self.log_z)) if weights is None else weights

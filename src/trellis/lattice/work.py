@@ -9,16 +9,24 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.labels import first_tokens
 from trellis.lattice.chain import F64, I32, I64, Marginals, in_place_marginals
-from trellis.lattice.solved import Solved, SolvedChain
+from trellis.lattice.solved import Solved, SolvedChain, sums_of
 
 
 class TrainingChain(Protocol):
     """What a loss may ask. Nodes are laid out as the chain's scores are. Scores are used up by `marginals` and `solve`,
     so that only one of these is asked, once, and last."""
 
+    @property
+    def labels(self) -> int: ...
+
     def path_scores(self, paths: I32) -> F64:
         """S(y) of one path a sentence, F64[sentences]."""
+        ...
+
+    def mean_scores(self, soft: F64) -> F64:
+        """E[S] of each sentence under distributions over labels, F64[tokens, labels], of independent tokens."""
         ...
 
     def add_costs(self, gold: I32, costs: F64) -> None:
@@ -26,7 +34,7 @@ class TrainingChain(Protocol):
         ...
 
     def constrained(self, known: NDArray[np.bool_]) -> TrainingChain:
-        """The chain of those paths whose labels are among the known ones, BOOL[tokens, labels], with memory of its own."""
+        """The chain of the paths whose labels are among the known ones, BOOL[tokens, labels], in memory of its own."""
         ...
 
     def best(self) -> tuple[I32, F64]:
@@ -53,6 +61,18 @@ class WorkChain:
     transitions: F64
     offsets: I64
     rescore: Callable[[], F64]
+
+    @property
+    def labels(self) -> int:
+        return len(self.transitions)
+
+    def mean_scores(self, soft: F64) -> F64:
+        # a label that is forbidden and has no probability adds nothing
+        each = np.where(soft > 0.0, self.scores[:, : self.labels], 0.0)
+        totals = np.einsum("tj,tj->t", soft, each)
+        inner = np.flatnonzero(~first_tokens(self.offsets))
+        totals[inner] += np.einsum("ti,ij,tj->t", soft[inner - 1], self.transitions, soft[inner])
+        return sums_of(totals, self.offsets)
 
     def path_scores(self, paths: I32) -> F64:
         from trellis.lattice.kernels.paths import path_scores
@@ -127,10 +147,10 @@ class WorkChain:
         # groups of four, the longest of each last; what is left over makes one more
         longest = lengths[order[np.minimum(np.arange(3, len(order) + 3, 4), len(order) - 1)]]
         base = np.concatenate([[0], np.cumsum(4 * longest)]).astype(np.int64)
-        kept = [np.empty((int(base[-1]), self.scores.shape[1])) for _ in range(3)]
+        alpha, beta, step = (np.empty((int(base[-1]), self.scores.shape[1])) for _ in range(3))
         arcs, nodes = np.zeros_like(self.transitions), np.empty_like(self.scores)
         scaled_marginals(
-            self.scores, self.transitions, self.offsets, order, True, nodes, arcs, log_z, redo, base, *kept
+            self.scores, self.transitions, self.offsets, order, True, nodes, arcs, log_z, redo, base, alpha, beta, step
         )
         which = np.flatnonzero(redo)
         apart = {}
@@ -139,4 +159,4 @@ class WorkChain:
             for s in which.tolist():
                 here = slice(int(self.offsets[s]), int(self.offsets[s + 1]))
                 apart[s] = self.scores[here].copy(), nodes[here].copy()
-        return SolvedChain(log_z, self.transitions, self.offsets, order, base, *kept, arcs, apart)
+        return SolvedChain(log_z, self.transitions, self.offsets, order, base, alpha, beta, step, arcs, apart)

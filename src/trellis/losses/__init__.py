@@ -1,24 +1,34 @@
-"""One file a loss. A loss takes a chain and the gold path and gives values and their gradient in the scores."""
+"""One file a loss. A loss takes a chain and what is known of its labels, and gives values, their gradient in the scores
+and, where it exists, their curvature."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-from numpy.typing import NDArray
-
 from trellis.errors import SettingError
-from trellis.lattice import TrainingChain
-from trellis.losses.log import log_loss
+from trellis.losses.contract import Answer, Loss, Target
+from trellis.losses.exp import ExpLoss
+from trellis.losses.hinge import HingeLoss
+from trellis.losses.log import LogLoss
+from trellis.losses.partial import PartialLogLoss
+from trellis.losses.pointwise import PointwiseExpLoss, PointwiseLogLoss
+from trellis.losses.soft import SoftLogLoss
+from trellis.losses.softmax_margin import SoftmaxMarginLoss
 
-F64 = NDArray[np.float64]
-Loss = Callable[[TrainingChain, NDArray[np.int32]], tuple[F64, F64, F64]]
+_ALL: list[type[Loss]] = [LogLoss, ExpLoss, PointwiseLogLoss, PointwiseExpLoss, HingeLoss, SoftmaxMarginLoss]
+LOSSES: dict[str, Loss] = {loss.name: loss() for loss in _ALL}
+# what the same name means for labels that are known in part, or as probabilities
+PARTIAL: dict[str, Loss] = {loss.name: loss() for loss in [PartialLogLoss]}
+SOFT: dict[str, Loss] = {loss.name: loss() for loss in [SoftLogLoss]}
 
-LOSSES: dict[str, Loss] = {"log": log_loss}
 
-
-def find_loss(name: str) -> Loss:
-    """The loss of that name."""
+def find_loss(name: str, labels: str = "gold") -> Loss:
+    """The loss of that name for labels that are `gold`, known in `part`, or `soft`."""
     if name not in LOSSES:
         raise SettingError(f"loss '{name}' is not known; the losses are: {', '.join(LOSSES)}")
-    return LOSSES[name]
+    losses = {"gold": LOSSES, "part": PARTIAL, "soft": SOFT}[labels]
+    if name not in losses:
+        what = "labels known in part" if labels == "part" else "soft labels"
+        raise SettingError(f"loss '{name}' cannot learn from {what}; use {' or '.join(losses)}")
+    return losses[name]
+
+
+__all__ = ["LOSSES", "PARTIAL", "SOFT", "Answer", "Loss", "Target", "find_loss"]

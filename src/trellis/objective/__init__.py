@@ -1,6 +1,9 @@
 """One shard of an objective, and priors."""
 
-from trellis.objective.prior import L2, Prior
-from trellis.objective.shard import Examples, Shard, cut_into_shards
+from trellis.objective.cutting import cut_into_shards
+from trellis.objective.examples import Examples
+from trellis.objective.plain import PlainShard
+from trellis.objective.prior import L2, Hyperbolic, Prior, Priors
+from trellis.objective.shard import Shard
 
-__all__ = ["L2", "Examples", "Prior", "Shard", "cut_into_shards"]
+__all__ = ["L2", "Examples", "Hyperbolic", "PlainShard", "Prior", "Priors", "Shard", "cut_into_shards"]

@@ -1,7 +1,8 @@
-"""Priors: penalties on the weights themselves."""
+"""Priors: penalties on the weights themselves. Those with a gradient everywhere; l1 is the optimisers' business."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,11 +13,15 @@ F64 = NDArray[np.float64]
 
 
 class Prior(Protocol):
-    """A penalty that is added to the objective."""
+    """A penalty that is added to the objective: a sum of one function of each weight, so its Hessian is a diagonal."""
 
     def value(self, theta: F64) -> float: ...
 
     def add_gradient(self, theta: F64, gradient: F64) -> None: ...
+
+    def diagonal(self, theta: F64) -> F64 | float:
+        """Second derivatives, F64[weights], or one number if they are all the same."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -31,3 +36,41 @@ class L2:
 
     def add_gradient(self, theta: F64, gradient: F64) -> None:
         gradient += self.l2 * theta
+
+    def diagonal(self, theta: F64) -> float:
+        return self.l2
+
+
+@dataclass(frozen=True)
+class Hyperbolic:
+    """strength * sum of (sqrt(theta^2 + width^2) - width): l1 with its kink rounded off, about theta^2 / (2 width) near
+    0 and |theta| far from it (also known as pseudo-Huber), so that large weights are not held back as by a Gaussian."""
+
+    strength: float
+    width: float = 0.1
+
+    def value(self, theta: F64) -> float:
+        return self.strength * float(np.sum(np.hypot(theta, self.width) - self.width))
+
+    def add_gradient(self, theta: F64, gradient: F64) -> None:
+        gradient += self.strength * (theta / np.hypot(theta, self.width))
+
+    def diagonal(self, theta: F64) -> F64:
+        return self.strength * self.width**2 / np.hypot(theta, self.width) ** 3
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Several at once."""
+
+    parts: Sequence[Prior]
+
+    def value(self, theta: F64) -> float:
+        return sum(part.value(theta) for part in self.parts)
+
+    def add_gradient(self, theta: F64, gradient: F64) -> None:
+        for part in self.parts:
+            part.add_gradient(theta, gradient)
+
+    def diagonal(self, theta: F64) -> F64 | float:
+        return sum((part.diagonal(theta) for part in self.parts), start=0.0)

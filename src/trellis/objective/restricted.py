@@ -1,62 +1,90 @@
-"""A shard whose tokens may not have all labels: value and gradient over the lattice of allowed labels.
+"""A shard whose tokens may not have all labels: the lattice of allowed labels alone.
 
-Exact for every loss that a constant added to all paths leaves alone: then the one label of a token without a choice
-has no gradient, and its score, which log Z and S(y) share, need not be known.
+Exact for every loss that a constant added to all paths leaves alone, as all of them do: then the one label of a token
+without a choice has no gradient, and its score, which log Z and S(y) share, need not be known.
 """
 
 from __future__ import annotations
+
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError
-from trellis.labels import runs
 from trellis.lattice import RestrictedWorkChain
+from trellis.lattice.solved import ArcH
 from trellis.losses import Loss
-from trellis.objective.shard import Examples, Shard
-from trellis.scoring.kernels import take
+from trellis.objective.examples import Examples
+from trellis.objective.plain import Point
+from trellis.objective.shard import Shard
 from trellis.scoring.layout import WeightLayout
 from trellis.scoring.restricted import RestrictedScoring
 
 F64 = NDArray[np.float64]
 
-_BLOCK = 4096  # tokens: scores and marginals of a block stay in the cache
-
 
 class RestrictedShard(Shard):
-    """A shard of examples with `allowed`; `index: I32[local]`, the weights of labels allowed at its tokens; one that
-    tokens with all labels and others share is there twice."""
+    """A shard of examples with `allowed`; `index` has the weights of labels allowed at its tokens; one that tokens with
+    all labels and others share is there twice."""
 
     def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
+        super().__init__(examples, loss)
         assert examples.allowed is not None
-        self.loss, self.layout = loss, layout
-        self.gold, self.offsets, allowed = examples.gold, examples.offsets, examples.allowed
+        self.layout, allowed = layout, examples.allowed
         if allowed.size != layout.labels:
             raise DataError(f"label sets are given for {allowed.size} labels; there are {layout.labels}")
         self.restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self.index = self.restricted.index
-        self.blocks = runs(self.offsets, _BLOCK)
-        self._parts = [allowed.part(int(self.offsets[a]), int(self.offsets[b])) for a, b in self.blocks]
+        self._parts = [allowed.part(*self._tokens(n)) for n in range(len(self.blocks))]
         self._space = np.empty(max((int(part.places[-1]) for part in self._parts), default=0))
-        self._weights, self._gradient = np.empty(len(self.index)), np.empty(len(self.index))
+        self._gradient = np.empty(len(self.index))
+        self._arc_sums = np.zeros((layout.labels, layout.labels))
 
-    def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
-        """As `Shard.value_and_gradient`."""
-        scoring, layout, weights, gradient = self.restricted, self.layout, self._weights, self._gradient
-        take(theta, self.index, weights)
-        scoring.load(weights)
-        transitions = layout.transition_matrix(weights[scoring.pairs :])
-        gradient.fill(0.0)
-        value, arcs = 0.0, np.zeros_like(transitions)
-        for (first, last), allowed in zip(self.blocks, self._parts, strict=True):
-            a, b = int(self.offsets[first]), int(self.offsets[last])
-            scores = self._space[: int(allowed.places[-1])]
-            scoring.scores(weights, a, b, scores)
-            chain = RestrictedWorkChain(scores, allowed, transitions, self.offsets[first : last + 1] - a)
-            values, d_scores, d_arcs = self.loss(chain, self.gold[a:b])
-            value += float(values.sum())
-            arcs += d_arcs
-            scoring.add_gradient(d_scores, a, b, gradient)
-        scoring.collect(gradient)
-        gradient[scoring.pairs :] = arcs[layout.source, layout.target]
-        return value, gradient
+    def _load(self, theta: F64) -> Point:
+        return self._point(theta, self._here)
+
+    def _load_direction(self, direction: F64) -> Point:
+        return self._point(direction, self._along)
+
+    @cached_property
+    def _here(self) -> tuple[F64, F64]:
+        """Memory for weights and their rows."""
+        return np.empty(len(self.index)), self.restricted.rows_of(np.zeros(len(self.index)))
+
+    @cached_property
+    def _along(self) -> tuple[F64, F64]:
+        return np.empty(len(self.index)), self.restricted.rows_of(np.zeros(len(self.index)))
+
+    def _point(self, theta: F64, memory: tuple[F64, F64]) -> Point:
+        weights, rows = memory
+        self._taken(theta, weights)
+        self.restricted.rows_of(weights, rows)
+        return Point(weights, rows, self.layout.transition_matrix(weights[self.restricted.pairs :]))
+
+    def _chain(self, point: Point, block: int) -> RestrictedWorkChain:
+        (first, last), a = self.blocks[block], self._tokens(block)[0]
+        scores = self._scores(point, block, self._space)
+        return RestrictedWorkChain(scores, self._parts[block], point.transitions, self.offsets[first : last + 1] - a)
+
+    def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
+        return self._scores(along, block, np.empty_like(self._space)), along.transitions
+
+    def _scores(self, point: Point, block: int, space: F64) -> F64:
+        scores = space[: int(self._parts[block].places[-1])]
+        self.restricted.scores(point.weights, point.rows, *self._tokens(block), scores)
+        return scores
+
+    def _begin(self) -> None:
+        self._gradient.fill(0.0)
+        self._arc_sums.fill(0.0)
+        self.restricted.begin()
+
+    def _add(self, nodes: F64, arcs: F64, block: int, squared: bool = False) -> None:
+        self._arc_sums += arcs
+        self.restricted.add_gradient(nodes, *self._tokens(block), self._gradient, squared)
+
+    def _collected(self) -> F64:
+        self.restricted.collect(self._gradient)
+        self._gradient[self.restricted.pairs :] = self._arc_sums[self.layout.source, self.layout.target]
+        return self._gradient

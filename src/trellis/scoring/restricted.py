@@ -9,11 +9,14 @@ all tokens 44 + 49 ms for scores and gradient; rows of weights read at the allow
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.lattice import Allowed
-from trellis.scoring.hybrid import HybridScoring
+from trellis.scoring.hybrid import HybridScoring, Occurrences
 from trellis.scoring.kernels import number_by_appearance
 from trellis.scoring.layout import I32, I64, WeightLayout
 from trellis.scoring.restricted_kernels import (
@@ -51,32 +54,42 @@ class RestrictedScoring:
         part, index = layout.restricted(attributes)
         self._hybrid = HybridScoring(part)
         self._at = self._hybrid.bind(np.append(indptr[self._free], indptr[-1]), ids, values)
-        self._rows = np.zeros((self._hybrid.rows, self._hybrid.width))
-        self._row_gradient = np.zeros_like(self._rows)
+        self._row_gradient = np.zeros((self._hybrid.rows, self._hybrid.width))
         self._space = np.empty((0, self._hybrid.width))
         self.pairs = self._listed + part.pairs
         self.index: I32 = np.concatenate([listed.astype(np.int32), index])
 
-    def load(self, weights: F64) -> None:
-        """Gets ready to score with weights: F64[local], and forgets gradients."""
-        self._hybrid.rows_of(weights[self._listed :], self._rows)
-        self._row_gradient.fill(0.0)
+    @cached_property
+    def _squared(self) -> tuple[F64, Occurrences]:
+        """Values of attributes squared."""
+        at = self._at
+        return self._value**2, replace(at, row_value=at.row_value**2, pair_value=at.pair_value**2)
 
-    def scores(self, weights: F64, first: int, last: int, out: F64) -> None:
-        """Scores of the places of tokens first..last into out: F64[places]; weights as loaded."""
+    def rows_of(self, weights: F64, out: F64 | None = None) -> F64:
+        """weights: F64[local] ready to score with tokens that may have all labels."""
+        return self._hybrid.rows_of(weights[self._listed :], out)
+
+    def scores(self, weights: F64, rows: F64, first: int, last: int, out: F64) -> None:
+        """Scores of the places of tokens first..last into out: F64[places]; `rows` are those of the weights."""
         begin, end = self.places[first], self.places[last]
         entry_scores(begin, end, weights, self._first, self._entry, self._value, out)
-        a, b, at, rows = self._free_between(first, last)
-        self._hybrid.scores(self._rows, weights[self._listed :], self._at, a, b, rows)
-        rows_to_places(rows, at, self.labels, out)
+        a, b, at, scored = self._free_between(first, last)
+        self._hybrid.scores(rows, weights[self._listed :], self._at, a, b, scored)
+        rows_to_places(scored, at, self.labels, out)
 
-    def add_gradient(self, delta: F64, first: int, last: int, gradient: F64) -> None:
-        """Adds what delta: F64[places] says of each weight to gradient: F64[local]; `collect` adds the rest."""
+    def begin(self) -> None:
+        """Forgets gradients."""
+        self._row_gradient.fill(0.0)
+
+    def add_gradient(self, delta: F64, first: int, last: int, gradient: F64, squared: bool = False) -> None:
+        """Adds what delta: F64[places] says of each weight, times the value of its attribute or that squared, to
+        gradient: F64[local]; `collect` adds the rest."""
+        value, occurrences = self._squared if squared else (self._value, self._at)
         begin, end = self.places[first], self.places[last]
-        entry_gradient(begin, end, delta, self._first, self._entry, self._value, gradient)
+        entry_gradient(begin, end, delta, self._first, self._entry, value, gradient)
         a, b, at, rows = self._free_between(first, last)
         places_to_rows(delta, at, self.labels, rows)
-        self._hybrid.add_gradient(rows, self._at, a, b, self._row_gradient, gradient[self._listed :])
+        self._hybrid.add_gradient(rows, occurrences, a, b, self._row_gradient, gradient[self._listed :])
 
     def collect(self, gradient: F64) -> None:
         """Rows back into the order of the local weights."""

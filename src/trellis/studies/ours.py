@@ -43,10 +43,20 @@ class Clocked:
     objective: ThreadedObjective
     seconds: list[float] = field(default_factory=list)
 
+    @property
+    def l1(self) -> float:
+        return self.objective.l1
+
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
         answer, seconds = timed(lambda: self.objective.value_and_gradient(theta))
         self.seconds.append(seconds)
         return answer
+
+    def hessian_vector(self, theta: F64, direction: F64) -> F64:
+        return self.objective.hessian_vector(theta, direction)
+
+    def hessian_diagonal(self, theta: F64) -> F64:
+        return self.objective.hessian_diagonal(theta)
 
 
 def prepare(task: Task) -> Prepared:

@@ -1,0 +1,26 @@
+"""The hinge loss (hidden Markov SVM, Altun et al. 2003; max-margin): max over y' of [S(y') + cost(y', y)] - S(y)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trellis.lattice import TrainingChain
+from trellis.losses.contract import Answer, Loss, Target
+
+
+class HingeLoss(Loss):
+    """A subgradient is 1_e(y*) - 1_e(y) for the best path y* of the lattice with costs. Convex, but not smooth: it has
+    no curvature, and line searches may end at a kink before the minimum."""
+
+    name = "hinge"
+    uses_costs = True
+
+    def keep(self, chain: TrainingChain, target: Target) -> Answer:
+        chain.add_costs(target.path, target.cost_matrix(chain.labels))
+        best, total = chain.best()
+        nodes, arcs = chain.path_gradient(best, target.path, target.weights)
+        with np.errstate(invalid="ignore"):
+            return Answer(target.weighted(total - chain.path_scores(target.path)), nodes, arcs)
+
+    def answer(self, kept: Answer, target: Target) -> Answer:
+        return kept

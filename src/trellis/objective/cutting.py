@@ -1,0 +1,29 @@
+"""Cuts training data into shards."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from trellis.losses import Loss
+from trellis.objective.examples import Examples
+from trellis.objective.plain import PlainShard
+from trellis.objective.restricted import RestrictedShard
+from trellis.objective.shard import Shard
+from trellis.scoring.layout import WeightLayout
+
+SHARD = 25_000  # tokens below which cutting costs more than it gains
+MOST = 16  # shards: enough threads for one machine; a fixed number, so that results do not depend on threads
+
+
+def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss) -> list[Shard]:
+    """Shards of about equal size; how many depends on the data alone."""
+    # lists of labels and patches of transitions do not go together: then forbidden labels have scores of -inf
+    kind = PlainShard if examples.allowed is None or examples.arcs is not None else RestrictedShard
+    tokens = int(examples.offsets[-1])
+    count = max(1, min(MOST, tokens // SHARD))
+    goals = np.linspace(0, tokens, count + 1)[1:-1]
+    inner = np.searchsorted(examples.offsets, goals).tolist()
+    cuts = [0, *inner, len(examples.offsets) - 1]
+    return [kind(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]

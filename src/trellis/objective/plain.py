@@ -1,0 +1,140 @@
+"""A shard whose tokens may have any label: dense rows of scores; attributes on arcs as patches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.lattice import WorkChain
+from trellis.lattice.solved import ArcH
+from trellis.losses import Loss
+from trellis.objective.examples import I64, Examples
+from trellis.objective.shard import Shard
+from trellis.scoring.hybrid import HybridScoring, Occurrences
+from trellis.scoring.kernels import number_by_appearance
+from trellis.scoring.layout import WeightLayout
+
+if TYPE_CHECKING:
+    from trellis.scoring.arcs import ArcChains
+
+F64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Point:
+    """Weights ready to score with: `weights: F64[local]`, `rows: F64[rows, width]`, `transitions: F64[labels, labels]`,
+    and how chains get their patches, if there are any."""
+
+    weights: F64
+    rows: F64
+    transitions: F64
+    patching: object = None
+
+
+class PlainShard(Shard):
+    """Forbidden labels, where patches are in the way of `RestrictedShard`, have scores of -inf."""
+
+    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
+        super().__init__(examples, loss)
+        ids, attributes = number_by_appearance(examples.ids, layout.attributes)
+        self.arcs, arc_attributes = _bound(examples, layout)
+        local, self.index = layout.restricted(attributes, arc_attributes)
+        self.scoring = HybridScoring(local)
+        self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
+        self.forbidden = None if examples.allowed is None else ~examples.allowed.mask()
+        longest = max((b - a for a, b in map(self._tokens, range(len(self.blocks)))), default=0)
+        self._scores = np.empty((longest, self.scoring.width))
+        self._weights, self._gradient = np.empty(len(self.index)), np.empty(len(self.index))
+        self._rows = np.zeros((self.scoring.rows, self.scoring.width))
+        self._row_gradient = np.zeros_like(self._rows)
+        self._arc_sums = np.zeros((local.labels, local.labels))
+
+    @cached_property
+    def _for_directions(self) -> tuple[F64, F64, F64]:
+        """Memory for the weights, rows and h of directions."""
+        return np.empty_like(self._weights), np.zeros_like(self._rows), np.empty_like(self._scores)
+
+    @cached_property
+    def _squared(self) -> Occurrences:
+        at = self.occurrences
+        return replace(at, row_value=at.row_value**2, pair_value=at.pair_value**2)
+
+    def _load(self, theta: F64) -> Point:
+        point = self._point(theta, self._weights, self._rows)
+        if self.arcs is None:
+            return point
+        from trellis.scoring.arcs import patches_of
+
+        layout = self.scoring.layout
+        patches = patches_of(layout, point.weights[layout.arcs_at :])
+        patching = self.arcs.patching(patches, point.transitions, self._gradient[layout.arcs_at :])
+        return replace(point, patching=patching)
+
+    def _load_direction(self, direction: F64) -> Point:
+        weights, rows, _ = self._for_directions
+        return self._point(direction, weights, rows)
+
+    def _point(self, theta: F64, weights: F64, rows: F64) -> Point:
+        layout = self.scoring.layout
+        self._taken(theta, weights)
+        transitions = layout.transition_matrix(weights[layout.pairs : layout.arcs_at])
+        return Point(weights, self.scoring.rows_of(weights, rows), transitions)
+
+    def _chain(self, point: Point, block: int) -> WorkChain:
+        (first, last), (a, b) = self.blocks[block], self._tokens(block)
+        scores = self._scores[: b - a]
+        self._score(point, a, b, scores)
+        again = partial(self._scores_again, point, a, b)
+        chain = WorkChain(scores, point.transitions, self.offsets[first : last + 1] - a, again)
+        return chain if point.patching is None else point.patching(chain, a, b)  # type: ignore[operator, no-any-return]
+
+    def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
+        a, b = self._tokens(block)
+        h = self._for_directions[2][: b - a]
+        self.scoring.scores(along.rows, along.weights, self.occurrences, a, b, h)
+        if self.arcs is None:
+            return h, along.transitions
+        layout = self.scoring.layout
+        return h, self.arcs.h_between(layout, along.transitions, along.weights[layout.arcs_at :], a, b)
+
+    def _begin(self) -> None:
+        self._gradient.fill(0.0)
+        self._row_gradient.fill(0.0)
+        self._arc_sums.fill(0.0)
+
+    def _add(self, nodes: F64, arcs: F64, block: int, squared: bool = False) -> None:
+        self._arc_sums += arcs
+        at = self._squared if squared else self.occurrences
+        self.scoring.add_gradient(nodes, at, *self._tokens(block), self._row_gradient, self._gradient)
+
+    def _collected(self) -> F64:
+        layout = self.scoring.layout
+        self.scoring.collect(self._row_gradient, self._gradient)
+        self._gradient[layout.pairs : layout.arcs_at] = self._arc_sums[layout.source, layout.target]
+        return self._gradient
+
+    def _scores_again(self, point: Point, a: int, b: int) -> F64:
+        scores = np.empty((b - a, self.scoring.width))
+        self._score(point, a, b, scores)
+        return scores
+
+    def _score(self, point: Point, a: int, b: int, scores: F64) -> None:
+        self.scoring.scores(point.rows, point.weights, self.occurrences, a, b, scores)
+        if self.forbidden is not None:
+            scores[:, : self.forbidden.shape[1]][self.forbidden[a:b]] = -np.inf
+
+
+def _bound(examples: Examples, layout: WeightLayout) -> tuple[ArcChains | None, I64 | None]:
+    """Arc attributes under new numbers, in order of appearance, and the old number of each."""
+    if examples.arcs is None:
+        return None, None
+    from trellis.scoring.arcs import ArcChains, ArcOccurrences
+
+    arcs, offsets = examples.arcs, examples.offsets
+    at = ArcOccurrences.effective(arcs.indptr, arcs.ids, arcs.values, offsets)
+    ids, old = number_by_appearance(at.ids, layout.arc_attributes)
+    return ArcChains(layout.labels, replace(at, ids=ids)), old

@@ -1,0 +1,53 @@
+"""Every loss from a list of all paths: the slow reference, which shares no code with src."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+
+def paths_of(scores, transitions):
+    """All paths of one sentence and their scores; forbidden ones are left out."""
+    tokens, labels = scores.shape
+    paths, totals = [], []
+    for path in product(range(labels), repeat=tokens):
+        total = sum(scores[t, j] for t, j in enumerate(path))
+        total += sum(transitions[i, j] for i, j in zip(path, path[1:], strict=False))
+        if total > -np.inf:
+            paths.append(path)
+            totals.append(total)
+    return paths, np.array(totals)
+
+
+def log_sum(values):
+    high = values.max()
+    return high + np.log(np.exp(values - high).sum())
+
+
+def hamming(path, gold, costs):
+    return sum(costs[g] for j, g in zip(path, gold, strict=True) if j != g)
+
+
+def loss_of(name, scores, transitions, gold, costs, known=None, soft=None):
+    """The loss of one sentence."""
+    paths, totals = paths_of(scores, transitions)
+    gold_score = totals[paths.index(tuple(gold))] if tuple(gold) in paths else None
+    if known is not None:
+        agree = [all(known[t, j] for t, j in enumerate(path)) for path in paths]
+        return log_sum(totals) - log_sum(totals[agree])
+    if soft is not None:
+        q = np.array([np.prod([soft[t, j] for t, j in enumerate(path)]) for path in paths])
+        return log_sum(totals) - (q * totals).sum()
+    if name in ("hinge", "softmax-margin"):
+        augmented = totals + [hamming(path, gold, costs) for path in paths]
+        return (augmented.max() if name == "hinge" else log_sum(augmented)) - gold_score
+    excess = log_sum(totals) - gold_score
+    if name == "log":
+        return excess
+    if name == "exp":
+        return np.expm1(excess) if excess < 50 else np.exp(50.0) * (excess - 49) - 1
+    p = np.exp(totals - log_sum(totals))
+    marginals = [p[[path[t] == g for path in paths]].sum() for t, g in enumerate(gold)]
+    each = [-np.log(m) if name == "pointwise-log" else 1 / m for m in marginals]
+    return sum(costs[g] * value for g, value in zip(gold, each, strict=True))
