@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -13,7 +13,7 @@ def paths_of(scores, transitions):
     paths, totals = [], []
     for path in product(range(labels), repeat=tokens):
         total = sum(scores[t, j] for t, j in enumerate(path))
-        total += sum(transitions[i, j] for i, j in zip(path, path[1:], strict=False))
+        total += sum(transitions[i, j] for i, j in pairwise(path))
         if total > -np.inf:
             paths.append(path)
             totals.append(total)

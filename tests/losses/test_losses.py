@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from enumerated import loss_of
@@ -69,7 +71,7 @@ class Problem:
         scores, transitions = self.scores(theta)
         target, offsets, total = self.target, self.examples.offsets.tolist(), 0.0
         costs = np.ones(self.layout.labels) if target.costs is None else target.costs
-        for s, (a, b) in enumerate(zip(offsets, offsets[1:], strict=False)):
+        for s, (a, b) in enumerate(itertools.pairwise(offsets)):
             known = None if target.known is None else target.known[a:b]
             soft = None if target.soft is None else target.soft[a:b]
             value = loss_of(name, scores[a:b], transitions, target.path[a:b].tolist(), costs, known, soft)
@@ -142,7 +144,7 @@ def test_pointwise_curvature_is_that_of_gauss_and_newton(name):
         values = []
         scores, transitions = problem.scores(theta)
         offsets = problem.examples.offsets.tolist()
-        for a, b in zip(offsets, offsets[1:], strict=False):
+        for a, b in itertools.pairwise(offsets):
             for t in range(b - a):
                 costs = np.zeros(problem.layout.labels)
                 gold = problem.target.path[a:b].tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 import numpy as np
@@ -55,12 +55,15 @@ class TrainingChain(Protocol):
 @dataclass
 class WorkChain:
     """`scores: F64[tokens, width]`, labels rounded up to a multiple of four, -inf in the padding; `transitions:
-    F64[labels, labels]`; `offsets: I64[sentences + 1]`. `rescore()` makes the scores again, in fresh memory."""
+    F64[labels, labels]`; `offsets: I64[sentences + 1]`. `rescore()` makes the scores again, in fresh memory. `space` is
+    memory for what `solve` keeps, which grows as needed: whoever gives the same list to another chain must be done with
+    what the first one kept."""
 
     scores: F64
     transitions: F64
     offsets: I64
     rescore: Callable[[], F64]
+    space: list[F64] = field(default_factory=list, kw_only=True)
 
     @property
     def labels(self) -> int:
@@ -95,7 +98,7 @@ class WorkChain:
     def constrained(self, known: NDArray[np.bool_]) -> Self:
         scores = self.scores.copy()
         scores[:, : known.shape[1]][~known] = -np.inf
-        return replace(self, scores=scores, rescore=scores.copy().copy)
+        return replace(self, scores=scores, rescore=scores.copy().copy, space=[])
 
     def best(self) -> tuple[I32, F64]:
         from trellis.lattice.kernels.best import best_paths
@@ -137,7 +140,7 @@ class WorkChain:
         subtract_path(answer.nodes, answer.arcs[None], 0, self.offsets, path, ones)
 
     def solve(self) -> Solved:
-        """Forward-backward with what it leaves behind, in memory of its own."""
+        """Forward-backward with what it leaves behind."""
         from trellis.lattice.kernels.logdomain import log_marginals
         from trellis.lattice.kernels.scaled import scaled_marginals
 
@@ -147,16 +150,18 @@ class WorkChain:
         # groups of four, the longest of each last; what is left over makes one more
         longest = lengths[order[np.minimum(np.arange(3, len(order) + 3, 4), len(order) - 1)]]
         base = np.concatenate([[0], np.cumsum(4 * longest)]).astype(np.int64)
-        alpha, beta, step = (np.empty((int(base[-1]), self.scores.shape[1])) for _ in range(3))
-        arcs, nodes = np.zeros_like(self.transitions), np.empty_like(self.scores)
+        rows, nodes, arcs = int(base[-1]), self.scores, np.zeros_like(self.transitions)
+        if not self.space or self.space[0].shape[0] < rows:
+            self.space[:] = [np.empty((rows, nodes.shape[1])) for _ in range(3)]
+        alpha, beta, step = (kept[:rows] for kept in self.space)
         scaled_marginals(
             self.scores, self.transitions, self.offsets, order, True, nodes, arcs, log_z, redo, base, alpha, beta, step
         )
-        which = np.flatnonzero(redo)
-        apart = {}
+        which, apart = np.flatnonzero(redo), {}
         if len(which):
-            log_marginals(self.scores, self.transitions[None], 0, self.offsets, which, True, nodes, arcs[None], log_z)
+            scores = self.rescore()
+            log_marginals(scores, self.transitions[None], 0, self.offsets, which, True, nodes, arcs[None], log_z)
             for s in which.tolist():
                 here = slice(int(self.offsets[s]), int(self.offsets[s + 1]))
-                apart[s] = self.scores[here].copy(), nodes[here].copy()
+                apart[s] = scores[here].copy(), nodes[here].copy()
         return SolvedChain(log_z, self.transitions, self.offsets, order, base, alpha, beta, step, arcs, apart)

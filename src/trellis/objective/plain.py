@@ -89,7 +89,8 @@ class PlainShard(Shard):
         scores = self._scores[: b - a]
         self._score(point, a, b, scores)
         again = partial(self._scores_again, point, a, b)
-        chain = WorkChain(scores, point.transitions, self.offsets[first : last + 1] - a, again)
+        space = self._spaces.setdefault(block if self._keeps(block) else -1, [])
+        chain = WorkChain(scores, point.transitions, self.offsets[first : last + 1] - a, again, space=space)
         return chain if point.patching is None else point.patching(chain, a, b)  # type: ignore[operator, no-any-return]
 
     def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:

@@ -41,6 +41,7 @@ class Shard(ABC):
         self.targets = [examples.target.part(self.offsets, a, b) for a, b in self.blocks]
         self.keeping = 0  # sentences whose solved lattices stay for Hessian-vector products, rounded up to blocks
         self._kept: dict[int, Any] = {}
+        self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept, and at -1 of all others in turn
 
     @property
     def sentences(self) -> int:
@@ -92,8 +93,9 @@ class Shard(ABC):
         return self._collected()
 
     def forget(self) -> None:
-        """Drops what was kept."""
+        """Drops what was kept, and its memory."""
         self._kept.clear()
+        self._spaces.clear()
 
     def add_to(self, total: F64, gradient: F64) -> None:
         """Adds numbers of this shard's weights to ones of all weights."""
