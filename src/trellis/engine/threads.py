@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.jit import threads_available
-from trellis.objective import Prior, Shard
+from trellis.objective import L2, PlainShard, Prior, Shard
+
+if TYPE_CHECKING:
+    from trellis.engine.online import Online
 
 F64 = NDArray[np.float64]
 
@@ -36,6 +40,7 @@ class ThreadedObjective:
         self.l1 = l1
         self._pool = ThreadPoolExecutor(min(threads or threads_available(), max(1, len(self.shards))))
         self._kept_at: F64 | None = None
+        self._online: Online | None = None
         left = sum(shard.sentences for shard in self.shards) if cache == "all" else int(cache)
         for shard in self.shards:
             shard.forget()
@@ -94,6 +99,19 @@ class ThreadedObjective:
         if left_total is not None and right_total is not None:
             left_total += right_total
         return left + right, left_total
+
+    def online(self) -> Online | None:
+        """The same objective for stochastic gradient descent; None where that is not possible."""
+        from trellis.objective.online import can_descend
+
+        plain = [shard for shard in self.shards if isinstance(shard, PlainShard) and can_descend(shard)]
+        if not isinstance(self.prior, L2) or self.l1 or len(plain) < len(self.shards) or not plain:
+            return None
+        from trellis.engine.online import Online
+
+        if self._online is None:
+            self._online = Online(plain, self.size, self.prior.l2)
+        return self._online
 
     def close(self) -> None:
         self._pool.shutdown()

@@ -47,6 +47,7 @@ class HybridScoring:
         dense = counts >= max(_DENSE_FROM, self.width // _SPARSE)
         self.row_of = np.where(dense, np.cumsum(dense) - 1, -1).astype(np.int32)
         self.rows = int(dense.sum())
+        self.first_of_rows = layout.pair_start[:-1][dense]  # the number of each row's first weight
         # weight number dense_pair[k] is at flat place cell[k] of the rows
         self.dense_pair = np.flatnonzero(np.repeat(dense, counts))
         row = np.repeat(self.row_of, counts)[self.dense_pair].astype(np.int64)

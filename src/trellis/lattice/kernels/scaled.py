@@ -90,7 +90,7 @@ def scaled_marginals(
             if first + w < len(order):
                 s = order[first + w]
                 group[w], start[w], length[w] = s, offsets[s], offsets[s + 1] - offsets[s]
-                redo[s] = _enter(scores, offsets[s], offsets[s + 1], limit - spread, psi, w, log_z, s)
+                redo[s] = enter(scores, offsets[s], offsets[s + 1], limit - spread, psi, w, log_z, s)
                 log_z[s] += top * max(length[w] - 1, 0)
             else:
                 group[w], start[w], length[w] = -1, 0, 0
@@ -99,7 +99,7 @@ def scaled_marginals(
             neutral = 0 if length[w] and redo[group[w]] else length[w]
             psi[4 * neutral + w : 4 * longest : 4, :] = 1.0
 
-        _forward(psi, down, longest, step, alpha, scale)
+        forward_in_step(psi, down, longest, step, alpha, scale)
 
         keep = base[first // 4] if len(base) else -1
         _backward(
@@ -139,7 +139,7 @@ def scaled_marginals(
 
 
 @part
-def _forward(psi: Array, down: Array, longest: int, step: Array, alpha: Array, scale: Array) -> None:
+def forward_in_step(psi: Array, down: Array, longest: int, step: Array, alpha: Array, scale: Array) -> None:
     width = psi.shape[1]
     for t in range(longest):
         if t == 0:
@@ -218,7 +218,7 @@ def spread_of(values: Array) -> Array:
 
 
 @part
-def _enter(scores: Array, a: int, b: int, limit: float, psi: Array, w: int, log_z: Array, s: int) -> bool:
+def enter(scores: Array, a: int, b: int, limit: float, psi: Array, w: int, log_z: Array, s: int) -> bool:
     """psi and the first part of log Z; true when the scores of a position spread too far."""
     too_far = False
     total = 0.0

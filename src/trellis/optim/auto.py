@@ -1,0 +1,115 @@
+"""The quickest way known to the optimum: some epochs of stochastic gradient descent, then L-BFGS.
+
+Descent finds the neighbourhood in a few passes and then stalls; L-BFGS with the Hessian's diagonal is at its best near
+the optimum, where that diagonal is good. Where descent is not possible (attributes on arcs, tag dictionaries, losses
+other than log, sentence weights), or training goes on from a model, it is L-BFGS alone; with l1 it is OWL-QN.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.optim.contract import Objective
+from trellis.optim.lbfgs import LBFGS, LBFGSState
+from trellis.optim.owlqn import OWLQN, OWLQNState
+from trellis.optim.settings import check_settings, setting
+
+F64 = NDArray[np.float64]
+
+_RATES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+_DECAY = 0.85  # of the rate in an epoch (Tsuruoka et al. 2009)
+_SNAPSHOTS = 20  # of theta in the last epoch, whose average is where L-BFGS begins
+
+
+@dataclass(frozen=True)
+class AutoState:
+    """`epoch` of descent and its `rate`, then the state of what follows in `then`."""
+
+    theta: F64
+    value: float
+    epoch: int = 0
+    rate: float = 0.0
+    then: LBFGSState | OWLQNState | None = None
+
+    @property
+    def gradient_norm(self) -> float:
+        return math.inf if self.then is None else self.then.gradient_norm
+
+    @property
+    def iteration(self) -> int:
+        return self.epoch + (0 if self.then is None else self.then.iteration)
+
+    @property
+    def evaluations(self) -> int:
+        return 0 if self.then is None else self.then.evaluations
+
+    @property
+    def products(self) -> int:
+        return self.epoch + (0 if self.then is None else self.then.products)
+
+    @property
+    def converged(self) -> bool:
+        return self.then is not None and self.then.converged
+
+    @property
+    def stuck(self) -> bool:
+        return self.then is not None and self.then.stuck
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Stops as L-BFGS does. `epochs` of descent at most; `seed` of the order of sentences."""
+
+    tol: float = setting(1e-5, above=0.0, below=1.0)
+    epochs: int = setting(6, least=0)
+    memory: int = setting(10, least=1)
+    seed: int = setting(0, least=0)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def start(self, objective: Objective, theta: F64) -> AutoState:
+        if objective.l1 > 0:
+            return self._followed(OWLQN(tol=self.tol, memory=self.memory).start(objective, theta))
+        online = objective.online() if self.epochs and not theta.any() else None
+        if online is None:
+            return self._followed(LBFGS(tol=self.tol, memory=self.memory).start(objective, theta))
+        rate = online.best_rate(theta, _RATES, np.random.default_rng([self.seed, 0]))
+        return AutoState(theta, math.inf, rate=rate)
+
+    def step(self, objective: Objective, state: AutoState) -> AutoState:
+        """An epoch of descent, or a step of what follows."""
+        if isinstance(state.then, OWLQNState):
+            return self._followed(OWLQN(tol=self.tol, memory=self.memory).step(objective, state.then), state)
+        lbfgs = LBFGS(tol=self.tol, memory=self.memory, diagonal=state.epoch > 0)
+        if state.then is not None:
+            return self._followed(lbfgs.step(objective, state.then), state)
+        if state.epoch == self.epochs:
+            return self._followed(lbfgs.start(objective, state.theta), state)
+        online = objective.online()
+        assert online is not None
+        last = state.epoch == self.epochs - 1
+        done = online.epoch(
+            state.theta,
+            state.rate,
+            _DECAY,
+            state.epoch * online.sentences,
+            _SNAPSHOTS if last else 0,
+            np.random.default_rng([self.seed, state.epoch + 1]),
+        )
+        return replace(state, theta=done.average if last else done.theta, value=done.loss, epoch=state.epoch + 1)
+
+    def fraction_done(self, state: AutoState) -> float:
+        if state.then is None:
+            return 0.3 * state.epoch / max(1, self.epochs)
+        lbfgs = LBFGS(tol=self.tol, memory=self.memory)
+        own = OWLQN(tol=self.tol, memory=self.memory)
+        rest = own.fraction_done(state.then) if isinstance(state.then, OWLQNState) else lbfgs.fraction_done(state.then)
+        return 0.3 + 0.7 * rest if state.epoch else rest
+
+    def _followed(self, then: LBFGSState | OWLQNState, state: AutoState | None = None) -> AutoState:
+        return AutoState(then.theta, then.value, state.epoch if state else 0, state.rate if state else 0.0, then)
