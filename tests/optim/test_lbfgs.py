@@ -17,6 +17,7 @@ class Objective:
     """A function with its gradient, and nothing else to call."""
 
     __slots__ = ("calls", "function")
+    l1 = 0.0
 
     def __init__(self, function):
         self.function = function

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 from trellis.errors import SettingError
 from trellis.optim.contract import Objective, Optimizer, State
 from trellis.optim.lbfgs import LBFGS, LBFGSState
+from trellis.optim.newton_cg import NewtonCG, NewtonCGState
+from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
+from trellis.optim.owlqn import OWLQN, OWLQNState
+from trellis.optim.settings import check_names
 
-# name -> the optimiser for a tolerance
-OPTIMIZERS: dict[str, Callable[[float], Optimizer]] = {"lbfgs": lambda tol: LBFGS(tol=tol)}
+OPTIMIZERS: dict[str, type[Any]] = {"lbfgs": LBFGS, "owlqn": OWLQN, "cg": NonlinearCG, "newton-cg": NewtonCG}
 AUTO = "lbfgs"
 
+# class name -> class, for checkpoints
+STATES: dict[str, type[Any]] = {
+    kind.__name__: kind for kind in (LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
+}
 
-def find_optimizer(name: str, tol: float) -> Optimizer:
-    """The optimiser of that name; `auto` is the best choice known."""
+
+def find_optimizer(name: str, tol: float, **options: Any) -> Optimizer:
+    """The optimiser of that name, with its own hyperparameters; `auto` is the best choice known."""
     name = AUTO if name == "auto" else name
     if name not in OPTIMIZERS:
         raise SettingError(f"optimizer '{name}' is not known; there are: auto, {', '.join(OPTIMIZERS)}")
-    return OPTIMIZERS[name](tol)
+    kind = OPTIMIZERS[name]
+    check_names(kind, name, options)
+    optimizer: Optimizer = kind(tol=tol, **options)
+    return optimizer
 
 
-__all__ = ["LBFGS", "OPTIMIZERS", "LBFGSState", "Objective", "Optimizer", "State", "find_optimizer"]
+__all__ = [
+    "LBFGS",
+    "OPTIMIZERS",
+    "OWLQN",
+    "STATES",
+    "LBFGSState",
+    "NewtonCG",
+    "NewtonCGState",
+    "NonlinearCG",
+    "NonlinearCGState",
+    "OWLQNState",
+    "Objective",
+    "Optimizer",
+    "State",
+    "find_optimizer",
+]

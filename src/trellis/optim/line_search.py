@@ -9,6 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.optim.contract import Objective
+from trellis.optim.vectors import dot
+
+__all__ = ["CURVATURE", "MOST_TRIALS", "SUFFICIENT", "Counted", "Point", "dot", "wolfe_search"]
+
 F64 = NDArray[np.float64]
 
 SUFFICIENT = 1e-4  # c1: part of the promised decrease that must be there
@@ -27,20 +32,40 @@ class Point:
     gradient: F64
 
 
+class Counted:
+    """An objective's value and gradient, and how often they were asked for."""
+
+    def __init__(self, objective: Objective):
+        self.count = 0
+        self._objective = objective
+
+    def __call__(self, theta: F64) -> tuple[float, F64]:
+        self.count += 1
+        return self._objective.value_and_gradient(theta)
+
+
 def wolfe_search(
-    evaluate: Callable[[F64], tuple[float, F64]], start: Point, direction: F64, first_step: float
+    evaluate: Callable[[F64], tuple[float, F64]],
+    start: Point,
+    direction: F64,
+    first_step: float,
+    curvature: float = CURVATURE,
 ) -> Point | None:
-    """From `start` (step 0) along the direction: a point with sufficient decrease and little slope left.
+    """From `start` (step 0) along the direction: a point with sufficient decrease and at most `curvature` of the slope
+    left.
 
     The best point with sufficient decrease when trials run out; None when there is none.
     """
 
     def trial(step: float) -> Point:
-        theta = start.theta + step * direction
+        with np.errstate(over="ignore", invalid="ignore"):  # a point out of reach has no finite value either
+            theta = step * direction
+            theta += start.theta
         value, gradient = evaluate(theta)
-        if not math.isfinite(value):
+        slope = dot(gradient, direction)
+        if not (math.isfinite(value) and math.isfinite(slope)):
             value = math.inf
-        return Point(step, value, dot(gradient, direction), theta, gradient)
+        return Point(step, value, slope, theta, gradient)
 
     def decreases(point: Point) -> bool:
         return point.value <= start.value + SUFFICIENT * point.step * start.slope
@@ -50,7 +75,7 @@ def wolfe_search(
         point = trial(step)
         if not decreases(point) or (low.step > 0 and point.value >= low.value):
             high = point
-        elif abs(point.slope) <= -CURVATURE * start.slope:
+        elif abs(point.slope) <= -curvature * start.slope:
             return point
         elif high is None and point.slope < 0:  # still going down: further out
             low = point
@@ -64,11 +89,6 @@ def wolfe_search(
         if abs(step * start.slope) <= 1e-16 * abs(start.value):  # what is left to gain drowns in rounding
             break
     return low if low.step > 0 else None
-
-
-def dot(a: F64, b: F64) -> float:
-    """Not BLAS: the result must not depend on how many threads one has."""
-    return float(np.einsum("i,i->", a, b))
 
 
 def _between(low: Point, high: Point) -> float:

@@ -1,0 +1,78 @@
+"""Hyperparameters that know what they may be: a field says its range, and a value outside is refused by name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from numbers import Integral, Real
+from typing import Any, get_type_hints
+
+from trellis.errors import SettingError
+
+
+@dataclass(frozen=True)
+class Range:
+    """What a hyperparameter may be, besides its type."""
+
+    least: float = -math.inf
+    above: float = -math.inf
+    below: float = math.inf
+    choices: tuple[str, ...] = ()
+
+    def holds(self, value: float) -> bool:
+        return self.least <= value < self.below and value > self.above
+
+    def __str__(self) -> str:
+        above = f" >= {self.least:g}" if self.least > -math.inf else f" > {self.above:g}"
+        above = "" if above.endswith("-inf") else above
+        return above + (f" and < {self.below:g}" if self.below < math.inf else "")
+
+
+def setting(
+    default: Any,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    below: float = math.inf,
+    choices: tuple[str, ...] = (),
+) -> Any:
+    """A dataclass field with a default and a range: least <= value, above < value < below, or one of the choices."""
+    return field(default=default, metadata={"range": Range(least, above, below, choices)})
+
+
+def check_settings(optimizer: Any) -> None:
+    """Refuses values of the wrong type or out of range, with the name of the hyperparameter."""
+    types = get_type_hints(type(optimizer))
+    for each in fields(optimizer):
+        value, allowed = getattr(optimizer, each.name), each.metadata["range"]
+        if not _fits(value, types[each.name], allowed):
+            raise SettingError(f"{each.name} is {value!r}; expected {_expected(types[each.name], allowed)}")
+
+
+def check_names(kind: type, name: str, options: dict[str, Any]) -> None:
+    """Refuses options that an optimiser does not have, and lists those it has with their defaults."""
+    there = {each.name: each.default for each in fields(kind)}
+    for option in options:
+        if option not in there:
+            known = ", ".join(f"{key}={value!r}" for key, value in there.items())
+            raise SettingError(f"optimizer '{name}' has no option '{option}'; it has: {known}")
+
+
+def _fits(value: object, kind: Any, allowed: Range) -> bool:
+    if kind is bool:
+        return isinstance(value, bool)
+    if kind is str:
+        return value in allowed.choices
+    if kind == float | None and value is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, Integral if kind is int else Real):
+        return False
+    return math.isfinite(value) and allowed.holds(float(value))
+
+
+def _expected(kind: Any, allowed: Range) -> str:
+    if kind is bool:
+        return "True or False"
+    if kind is str:
+        return " or ".join(f"'{choice}'" for choice in allowed.choices)
+    noun = "a whole number" if kind is int else "a number"
+    return f"{noun}{allowed}" + (", or None" if kind == float | None else "")
