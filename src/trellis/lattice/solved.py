@@ -5,6 +5,7 @@ Sentence weights multiply a sentence's part of an answer; nodes are laid out as 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,9 +56,25 @@ class Solved(Protocol):
         ...
 
 
+class NodesInRows(ABC):
+    """What those have in common whose nodes are F64[tokens, width]."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int: ...
+
+    def on_path(self, nodes: F64, path: I32) -> F64:
+        return nodes[np.arange(len(nodes)), path]
+
+    def path_nodes(self, values: F64, path: I32) -> F64:
+        nodes = np.zeros((len(path), self.width))
+        nodes[np.arange(len(nodes)), path] = values
+        return nodes
+
+
 @dataclass
-class SolvedChain:
-    """A `WorkChain` after forward-backward. `order`, `base`, `alpha`, `beta`, `step`: what was kept, see `kernels.kept`;
+class SolvedChain(NodesInRows):
+    """A `WorkChain` after forward-backward. `order`, `base`, `alpha`, `beta`, `step`: what `kernels.kept` keeps;
     `arcs`: expected transitions F64[labels, labels]; `apart`: sentences that had to be solved in the log domain, which
     are asked again there, with their scores and their node marginals, F64[tokens of the sentence, width] both."""
 
@@ -77,6 +94,10 @@ class SolvedChain:
         allowed = self.transitions[self.transitions > -np.inf]
         self._across = np.zeros((width, width))
         self._across[:labels, :labels] = np.exp(self.transitions - (allowed.max() if len(allowed) else 0.0))
+
+    @property
+    def width(self) -> int:
+        return int(self.alpha.shape[1])
 
     def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
         return self._nodes(self._weights(weights)), (self.arcs.copy() if weights is None else self._summed(weights))
@@ -106,14 +127,6 @@ class SolvedChain:
         totals = np.empty(len(self.log_z))
         path_scores(node_h, self._matrix(arc_h)[None], 0, self.offsets, path, totals)
         return totals
-
-    def on_path(self, nodes: F64, path: I32) -> F64:
-        return nodes[np.arange(len(nodes)), path]
-
-    def path_nodes(self, values: F64, path: I32) -> F64:
-        nodes = np.zeros((len(path), self.alpha.shape[1]))
-        nodes[np.arange(len(nodes)), path] = values
-        return nodes
 
     def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:
         from trellis.lattice.kernels.paths import subtract_path

@@ -26,7 +26,7 @@ class TrainingChain(Protocol):
         ...
 
     def constrained(self, known: NDArray[np.bool_]) -> TrainingChain:
-        """The chain of those paths whose labels are among the known ones, BOOL[tokens, labels], with memory of its own."""
+        """The chain of those paths whose labels are all known, BOOL[tokens, labels], with memory of its own."""
         ...
 
     def best(self) -> tuple[I32, F64]:
@@ -127,10 +127,10 @@ class WorkChain:
         # groups of four, the longest of each last; what is left over makes one more
         longest = lengths[order[np.minimum(np.arange(3, len(order) + 3, 4), len(order) - 1)]]
         base = np.concatenate([[0], np.cumsum(4 * longest)]).astype(np.int64)
-        kept = [np.empty((int(base[-1]), self.scores.shape[1])) for _ in range(3)]
+        alpha, beta, step = (np.empty((int(base[-1]), self.scores.shape[1])) for _ in range(3))
         arcs, nodes = np.zeros_like(self.transitions), np.empty_like(self.scores)
         scaled_marginals(
-            self.scores, self.transitions, self.offsets, order, True, nodes, arcs, log_z, redo, base, *kept
+            self.scores, self.transitions, self.offsets, order, True, nodes, arcs, log_z, redo, base, alpha, beta, step
         )
         which = np.flatnonzero(redo)
         apart = {}
@@ -138,5 +138,7 @@ class WorkChain:
             log_marginals(self.scores, self.transitions[None], 0, self.offsets, which, True, nodes, arcs[None], log_z)
             for s in which.tolist():
                 here = slice(int(self.offsets[s]), int(self.offsets[s + 1]))
+                if log_z[s] == -np.inf:  # without a path nothing has been written
+                    nodes[here] = 0.0
                 apart[s] = self.scores[here].copy(), nodes[here].copy()
-        return SolvedChain(log_z, self.transitions, self.offsets, order, base, *kept, arcs, apart)
+        return SolvedChain(log_z, self.transitions, self.offsets, order, base, alpha, beta, step, arcs, apart)

@@ -14,7 +14,8 @@ where A_t and D_t are the expected sums of h up to and from node t on, given the
     v_t[i] = q_t[i] h_t[i] + k_t[i] right_t[i]        right_t[i] = sum_j (E[i, j] v_(t+1)[j] + E'[i, j] q_(t+1)[j])
     E[H] = sum_j u_T[j]
     Cov[H, 1_(t,j)] = beta_t[j] (u_t[j] - E[H] alpha_t[j]) + alpha_t[j] right_t[j]
-    Cov[H, 1_(i,j)] = sum_t E[i, j] ((u_(t-1)[i] - E[H] alpha_(t-1)[i]) q_t[j] + alpha_(t-1)[i] v_t[j]) + P(i, j) g[i, j]
+    Cov[H, 1_(i,j)] = P(i, j) g[i, j]
+                      + sum_t E[i, j] ((u_(t-1)[i] - E[H] alpha_(t-1)[i]) q_t[j] + alpha_(t-1)[i] v_t[j])
 
 (Tsuboi's A and B times alpha and q: then the conditional probabilities need no division.) Each pair of sums is one
 product with rows of twice the width.

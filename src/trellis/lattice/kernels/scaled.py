@@ -177,7 +177,7 @@ def _backward(
     kept_beta: Array,
     kept_step: Array,
 ) -> None:
-    """Node marginals, and q_t in the place of psi_t. beta_t and c_t psi_t are kept from row `keep` on, if that is >= 0."""
+    """Node marginals, and q_t in the place of psi_t. beta_t and c_t psi_t are kept from row `keep` >= 0 on."""
     width = psi.shape[1]
     for t in range(longest - 1, -1, -1):
         if t < longest - 1:
