@@ -10,16 +10,16 @@ import pytest
 from enumeration import EnumeratedChain
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from patching import gathered, kinds_of, random_patches, written_out
 
 from trellis.lattice import Chain
-from trellis.lattice.kernels.patched import Kinds, fill_factors
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched import PatchedChain, patched_best
 
 
 @dataclass
 class Problem:
-    """Scores F64[tokens, labels] and the dictionary of each patch; half of the tokens' kinds have ready factors."""
+    """Scores F64[tokens, labels] and the patches; some tokens have `ready` factors."""
 
     scores: np.ndarray
     transitions: np.ndarray
@@ -34,14 +34,7 @@ class Problem:
     @property
     def blocks(self):
         """The transitions into every token, written out."""
-        p = self.patches
-        out = np.tile(self.transitions, (len(self.scores), 1, 1))
-        for t in range(len(out)):
-            for k in range(p.indptr[t], p.indptr[t + 1]):
-                here = slice(p.start[p.ids[k]], p.start[p.ids[k] + 1])
-                value = p.values[k] if len(p.values) else 1.0
-                out[t][p.source[here], p.target[here]] += value * p.weights[here]
-        return out
+        return written_out(self.transitions, self.patches)
 
     def padded(self):
         tokens, labels = self.scores.shape
@@ -52,26 +45,9 @@ class Problem:
     def chain(self):
         scores = self.padded()
         return PatchedChain(
-            scores, self.transitions, self.offsets, lambda: self.padded(), self.patches, self.kinds(), self.gradient
-        )
-
-    def kinds(self):
-        """Kind a + 1 for tokens that have just the patch a, and that without a value."""
-        p, width = self.patches, self.padded().shape[1]
-        counts = np.diff(p.indptr)
-        kind = np.where(counts > 0, -1, 0).astype(np.int32)
-        indptr, ids = np.zeros(2, np.int64), np.zeros(0, np.int32)
-        if self.ready and not len(p.values):
-            single = np.flatnonzero(counts == 1)
-            kind[single] = p.ids[p.indptr[single]] + 1
-            ids = np.arange(len(p.start) - 1, dtype=np.int32)
-            indptr = np.concatenate([[0], np.arange(len(ids) + 1)]).astype(np.int64)
-        factors = np.full((len(indptr) - 1, width, width), np.nan)
-        kinds = Kinds(
-            kind, p._replace(indptr=indptr, ids=ids, values=np.zeros(0)), factors, np.full_like(factors, np.nan)
-        )
-        fill_factors(self.transitions, kinds)
-        return kinds
+            scores, self.transitions, self.offsets, lambda: self.padded(), self.patches,
+            kinds_of(self.patches, self.transitions, self.ready), self.gradient,
+        )  # fmt: skip
 
     def enumerated(self):
         blocks = self.blocks
@@ -86,20 +62,8 @@ class Problem:
 def make_problem(seed, labels, lengths, scales=(1.0, 1.0, 1.0), valued=False, ready=False, masks=False):
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    tokens, number = int(offsets[-1]), int(rng.integers(1, 5))
-    has = rng.random((number, labels, labels)) < rng.random((number, 1, 1))
-    start = np.concatenate([[0], np.cumsum(has.sum(axis=(1, 2)))]).astype(np.int64)
-    _, source, target = np.nonzero(has)
-    indptr = np.concatenate([[0], np.cumsum(rng.integers(0, 3, tokens))]).astype(np.int64)
-    ids = rng.integers(0, number, indptr[-1]).astype(np.int32)
-    values = rng.normal(size=len(ids)) if valued else np.zeros(0)
-    weights = rng.normal(size=len(source)) * scales[2]
-    reach = [np.ptp(np.append(weights[a:b], 0.0)) for a, b in pairwise(start)]
-    with np.errstate(over="ignore"):
-        powers = np.exp(weights)
-    patches = Patches(
-        indptr, ids, values, start, source.astype(np.uint16), target.astype(np.uint16), weights, powers, np.array(reach)
-    )
+    tokens = int(offsets[-1])
+    patches = random_patches(rng, tokens, labels, scales[2], valued)
     scores = rng.normal(size=(tokens, labels)) * scales[0]
     if masks:  # never all labels of a token
         scores[(rng.random(scores.shape) < 0.3) & (np.arange(labels) != rng.integers(0, labels, (tokens, 1)))] = -np.inf
@@ -133,11 +97,7 @@ def test_partition_and_marginals_equal_enumeration(problem):
         arcs[a:b] = one.arcs()
     assert not answer.nodes[:, labels:].any()
     np.testing.assert_allclose(answer.arcs, arcs.sum(axis=0), **near)
-    p, expected = problem.patches, np.zeros_like(problem.gradient)
-    for t in range(len(arcs)):
-        for k in range(p.indptr[t], p.indptr[t + 1]):
-            here = slice(p.start[p.ids[k]], p.start[p.ids[k] + 1])
-            expected[here] += (p.values[k] if len(p.values) else 1.0) * arcs[t][p.source[here], p.target[here]]
+    expected = gathered(problem.patches, arcs)
     np.testing.assert_allclose(problem.gradient, expected, atol=10 * problem.tolerance)
 
 

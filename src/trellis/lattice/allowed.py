@@ -63,6 +63,24 @@ class Allowed:
         return np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int64)
 
     @property
+    def width(self) -> int:
+        """The number of labels, rounded up to whole vectors of four: a full row."""
+        return -(-self.size // 4) * 4
+
+    @property
+    def sites(self) -> tuple[I64, I64]:
+        """The token and the label of each place, I64[places] both."""
+        token, first = np.arange(len(self)), self.start[self.which] - self.places[:-1]
+        label = self.labels[np.repeat(first, self.counts) + np.arange(self.places[-1])]
+        return np.repeat(token, self.counts), label.astype(np.int64)
+
+    @cached_property
+    def in_rows(self) -> I64:
+        """Where each place is among full rows laid end to end, I64[places]."""
+        token, label = self.sites
+        return token * self.width + label
+
+    @property
     def open(self) -> BOOL:
         """Tokens with more than one label to choose from, BOOL[tokens]."""
         return np.asarray(self.counts > 1)

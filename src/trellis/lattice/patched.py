@@ -8,9 +8,12 @@ import numpy as np
 
 from trellis.lattice.chain import F64, I32, I64, Marginals
 from trellis.lattice.kernels.patched import Kinds, patched_marginals
+from trellis.lattice.kernels.patched_kept import Kept, keep
 from trellis.lattice.kernels.patched_log import patched_log_marginals
 from trellis.lattice.kernels.patched_paths import add_patched_scores, patched_best_paths, subtract_patched_path
 from trellis.lattice.kernels.patches import Patches
+from trellis.lattice.patched_solved import PatchedSolved
+from trellis.lattice.solved import NO_SOFT
 from trellis.lattice.work import WorkChain
 
 
@@ -18,16 +21,32 @@ from trellis.lattice.work import WorkChain
 class PatchedChain(WorkChain):
     """A work chain with patches on the transitions into its tokens, and the ready factors of kinds of tokens, filled
     from the same transitions. `gradient: F64[weights of the patches]` is added to: expected values by `marginals`,
-    less those of a path by `subtract_path`; None if nothing is asked about arcs."""
+    less those of a path by `subtract_path`, the difference of two paths by `path_gradient`; None if nothing is asked
+    about arcs. Chains that come of this one, constrained or solved, add to the same gradient."""
 
     patches: Patches
     kinds: Kinds
     gradient: F64 | None
 
+    def mean_scores(self, soft: F64) -> F64:
+        raise NO_SOFT
+
     def path_scores(self, paths: I32) -> F64:
         totals = super().path_scores(paths)
         add_patched_scores(self.offsets, self.patches, paths, totals)
         return totals
+
+    def best(self) -> tuple[I32, F64]:
+        paths, totals = np.zeros(len(self.scores), np.int32), np.empty(len(self.offsets) - 1)
+        patched_best_paths(self.scores, self.transitions, self.offsets, self.patches, paths, totals)
+        return paths, totals
+
+    def path_gradient(self, plus: I32, minus: I32, weights: F64 | None) -> tuple[F64, F64]:
+        if self.gradient is not None:
+            each = np.ones(len(self.offsets) - 1) if weights is None else weights
+            subtract_patched_path(self.offsets, self.patches, plus, -each, self.gradient)
+            subtract_patched_path(self.offsets, self.patches, minus, each, self.gradient)
+        return super().path_gradient(plus, minus, weights)
 
     def marginals(self) -> Marginals:
         """log Z, nodes F64[tokens, width] in the memory of the scores, expected transitions F64[labels, labels]
@@ -50,7 +69,18 @@ class PatchedChain(WorkChain):
     def subtract_path(self, answer: Marginals, path: I32) -> None:
         assert self.gradient is not None
         super().subtract_path(answer, path)
-        subtract_patched_path(self.offsets, self.patches, path, self.gradient)
+        ones = np.ones(len(self.offsets) - 1)
+        subtract_patched_path(self.offsets, self.patches, path, ones, self.gradient)
+
+    def solve(self) -> PatchedSolved:
+        sentences = len(self.offsets) - 1
+        alpha, beta, step = (np.empty_like(self.scores) for _ in range(3))
+        kept = Kept(
+            alpha, beta, step, np.empty(sentences, bool), np.empty(sentences),
+            self.transitions, self.offsets, self.patches, self.kinds,
+        )  # fmt: skip
+        keep(self.scores, kept)
+        return PatchedSolved(kept, self.gradient)
 
 
 def patched_best(scores: F64, transitions: F64, offsets: I64, patches: Patches) -> I32:

@@ -3,12 +3,16 @@ scores for what is not allowed, over the allowed labels alone."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from trellis.lattice.allowed import Allowed
+from trellis.lattice.allowed import BOOL, Allowed
 from trellis.lattice.chain import F64, I32, I64, Marginals
+from trellis.lattice.restricted_solved import RestrictedSolved
+from trellis.lattice.solved import NO_SOFT
+from trellis.lattice.work import WorkChain
 
 
 @dataclass
@@ -25,6 +29,13 @@ class RestrictedWorkChain:
     transitions: F64
     offsets: I64
 
+    @property
+    def labels(self) -> int:
+        return len(self.transitions)
+
+    def mean_scores(self, soft: F64) -> F64:
+        raise NO_SOFT
+
     def path_scores(self, paths: I32) -> F64:
         """S(y) of one path a sentence, F64[sentences]; -inf where a label is not allowed."""
         from trellis.lattice.kernels.restricted_paths import restricted_path_scores
@@ -32,6 +43,30 @@ class RestrictedWorkChain:
         totals = np.empty(len(self.offsets) - 1)
         restricted_path_scores(self.scores, *self.allowed.for_loops, self.transitions, self.offsets, paths, totals)
         return totals
+
+    def add_costs(self, gold: I32, costs: F64) -> None:
+        token, label = self.allowed.sites
+        self.scores += costs[gold[token], label]
+
+    def constrained(self, known: BOOL) -> Self:
+        return replace(self, scores=np.where(known[self.allowed.sites], self.scores, -np.inf))
+
+    def best(self) -> tuple[I32, F64]:
+        """The best path of each sentence, I32[tokens], and its score, F64[sentences] (-inf where there is none)."""
+        from trellis.lattice.kernels.restricted_paths import restricted_best_paths
+
+        paths, totals = np.empty(len(self.allowed), np.int32), np.empty(len(self.offsets) - 1)
+        restricted_best_paths(self.scores, *self.allowed.for_loops, self.transitions, self.offsets, paths, totals)
+        return paths, totals
+
+    def path_gradient(self, plus: I32, minus: I32, weights: F64 | None) -> tuple[F64, F64]:
+        from trellis.lattice.kernels.restricted_paths import subtract_restricted_path
+
+        each = np.ones(len(self.offsets) - 1) if weights is None else weights
+        nodes, arcs = np.zeros_like(self.scores), np.zeros_like(self.transitions)
+        for path, weight in ((plus, -each), (minus, each)):
+            subtract_restricted_path(nodes, *self.allowed.for_loops, arcs, self.offsets, path, weight)
+        return nodes, arcs
 
     def marginals(self) -> Marginals:
         """log Z, nodes F64[places], expected transitions F64[labels, labels]; not finite as `WorkChain.marginals`."""
@@ -51,15 +86,16 @@ class RestrictedWorkChain:
         from trellis.lattice.kernels.restricted_paths import subtract_restricted_path
 
         assert answer.arcs is not None
-        subtract_restricted_path(answer.nodes, *self.allowed.for_loops, answer.arcs, self.offsets, path)
+        ones = np.ones(len(self.offsets) - 1)
+        subtract_restricted_path(answer.nodes, *self.allowed.for_loops, answer.arcs, self.offsets, path, ones)
 
-    def best(self) -> tuple[I32, F64]:
-        """The best path of each sentence, I32[tokens], and its score, F64[sentences] (-inf where there is none)."""
-        from trellis.lattice.kernels.restricted_paths import restricted_best_paths
-
-        paths, totals = np.empty(len(self.allowed), np.int32), np.empty(len(self.offsets) - 1)
-        restricted_best_paths(self.scores, *self.allowed.for_loops, self.transitions, self.offsets, paths, totals)
-        return paths, totals
+    def solve(self) -> RestrictedSolved:
+        """Over full rows with -inf for what is not allowed: most questions beyond marginals are asked of them several
+        times, and there are no exponentials in those."""
+        rows = np.full((len(self.allowed), self.allowed.width), -np.inf)
+        rows.ravel()[self.allowed.in_rows] = self.scores
+        full = WorkChain(rows, self.transitions, self.offsets, rows.copy)
+        return RestrictedSolved(full.solve(), self.allowed, self.offsets)
 
     def _redo(self, which: I64, nodes: F64, arcs: F64, log_z: F64) -> None:
         """These sentences in the log domain, as full lattices with -inf: rare, so exactness is all that counts."""

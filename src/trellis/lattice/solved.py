@@ -5,16 +5,20 @@ Sentence weights multiply a sentence's part of an answer; nodes are laid out as 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from trellis.errors import SettingError
 from trellis.labels import first_tokens
 from trellis.lattice.chain import F64, I32, I64, Covariance
 
 # what a loss passes on: F64[labels, labels] for plain chains, something of their own for others
 ArcH = object
+
+NO_SOFT = SettingError("soft labels do not go together with a tag dictionary or with attributes on transitions")
 
 
 class Solved(Protocol):
@@ -51,6 +55,10 @@ class Solved(Protocol):
         """F64[tokens] added up over each sentence, F64[sentences]."""
         ...
 
+    def on_path(self, nodes: F64, path: I32) -> F64:
+        """The numbers of the nodes on a path, F64[tokens]."""
+        ...
+
     def path_nodes(self, values: F64, path: I32) -> F64:
         """F64[tokens] on the nodes of a path, 0 on all others."""
         ...
@@ -70,8 +78,24 @@ def sums_of(values: F64, offsets: I64) -> F64:
     return np.bincount(sentences, weights=values, minlength=len(offsets) - 1).astype(np.float64)
 
 
+class NodesInRows(ABC):
+    """What those have in common whose nodes are F64[tokens, width]."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int: ...
+
+    def on_path(self, nodes: F64, path: I32) -> F64:
+        return nodes[np.arange(len(nodes)), path]
+
+    def path_nodes(self, values: F64, path: I32) -> F64:
+        nodes = np.zeros((len(path), self.width))
+        nodes[np.arange(len(nodes)), path] = values
+        return nodes
+
+
 @dataclass
-class SolvedChain:
+class SolvedChain(NodesInRows):
     """A `WorkChain` after forward-backward. `order`, `base`, `alpha`, `beta`, `step`: see `kernels.kept`;
     `arcs`: expected transitions F64[labels, labels]; `apart`: sentences that had to be solved in the log domain, which
     are asked again there, with their scores and their node marginals, F64[tokens of the sentence, width] both."""
@@ -93,6 +117,10 @@ class SolvedChain:
         self._across = np.zeros((width, width))
         self._across[:labels, :labels] = np.exp(self.transitions - (allowed.max() if len(allowed) else 0.0))
 
+    @property
+    def width(self) -> int:
+        return int(self.alpha.shape[1])
+
     def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
         return self._nodes(self._weights(weights)), (self.arcs.copy() if weights is None else self._summed(weights))
 
@@ -113,7 +141,7 @@ class SolvedChain:
         return answer
 
     def covariance_on(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
-        return self._on_path(self._covariance(node_h, arc_h, self._weights(None), False).nodes, path)
+        return self.on_path(self._covariance(node_h, arc_h, self._weights(None), False).nodes, path)
 
     def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
         from trellis.lattice.kernels.paths import path_scores
@@ -123,15 +151,10 @@ class SolvedChain:
         return totals
 
     def marginals_on(self, path: I32) -> F64:
-        return self._on_path(self._nodes(self._weights(None)), path)
+        return self.on_path(self._nodes(self._weights(None)), path)
 
     def sums(self, values: F64) -> F64:
         return sums_of(values, self.offsets)
-
-    def path_nodes(self, values: F64, path: I32) -> F64:
-        nodes = np.zeros((len(path), self.alpha.shape[1]))
-        nodes[np.arange(len(nodes)), path] = values
-        return nodes
 
     def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:
         from trellis.lattice.kernels.paths import subtract_path
@@ -144,9 +167,6 @@ class SolvedChain:
         inner = np.flatnonzero(~first_tokens(self.offsets))
         # not BLAS: the sum must not depend on how many threads one has
         arcs -= np.einsum("ti,tj->ij", soft[inner - 1], weighted[inner])
-
-    def _on_path(self, nodes: F64, path: I32) -> F64:
-        return nodes[np.arange(len(nodes)), path]
 
     def _weights(self, weights: F64 | None) -> F64:
         return np.ones(len(self.log_z)) if weights is None else weights

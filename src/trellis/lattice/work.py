@@ -15,8 +15,8 @@ from trellis.lattice.solved import Solved, SolvedChain, sums_of
 
 
 class TrainingChain(Protocol):
-    """What a loss may ask. Nodes are laid out as the chain's scores are. Scores are used up by `marginals` and `solve`,
-    so that only one of these is asked, once, and last."""
+    """What a loss may ask. Nodes are laid out as the chain's scores are. Scores are used up by `marginals`, which is
+    asked last."""
 
     @property
     def labels(self) -> int: ...
@@ -150,18 +150,20 @@ class WorkChain:
         # groups of four, the longest of each last; what is left over makes one more
         longest = lengths[order[np.minimum(np.arange(3, len(order) + 3, 4), len(order) - 1)]]
         base = np.concatenate([[0], np.cumsum(4 * longest)]).astype(np.int64)
-        rows, nodes, arcs = int(base[-1]), self.scores, np.zeros_like(self.transitions)
+        rows, arcs = int(base[-1]), np.zeros_like(self.transitions)
         if not self.space or self.space[0].shape[0] < rows:
-            self.space[:] = [np.empty((rows, nodes.shape[1])) for _ in range(3)]
-        alpha, beta, step = (kept[:rows] for kept in self.space)
+            self.space[:] = [np.empty((rows, self.scores.shape[1])) for _ in range(4)]
+        alpha, beta, step, unused = (kept[:rows] for kept in self.space)
+        nodes = unused[: len(self.scores)]
         scaled_marginals(
             self.scores, self.transitions, self.offsets, order, True, nodes, arcs, log_z, redo, base, alpha, beta, step
         )
         which, apart = np.flatnonzero(redo), {}
         if len(which):
-            scores = self.rescore()
-            log_marginals(scores, self.transitions[None], 0, self.offsets, which, True, nodes, arcs[None], log_z)
+            log_marginals(self.scores, self.transitions[None], 0, self.offsets, which, True, nodes, arcs[None], log_z)
             for s in which.tolist():
                 here = slice(int(self.offsets[s]), int(self.offsets[s + 1]))
-                apart[s] = scores[here].copy(), nodes[here].copy()
+                if log_z[s] == -np.inf:  # without a path nothing has been written
+                    nodes[here] = 0.0
+                apart[s] = self.scores[here].copy(), nodes[here].copy()
         return SolvedChain(log_z, self.transitions, self.offsets, order, base, alpha, beta, step, arcs, apart)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ class Point:
     weights: F64
     rows: F64
     transitions: F64
-    patching: object = None
+    patching: Callable[[WorkChain, int, int], WorkChain] | None = None
 
 
 class PlainShard(Shard):
@@ -91,7 +92,7 @@ class PlainShard(Shard):
         again = partial(self._scores_again, point, a, b)
         space = self._spaces.setdefault(block if self._keeps(block) else -1, [])
         chain = WorkChain(scores, point.transitions, self.offsets[first : last + 1] - a, again, space=space)
-        return chain if point.patching is None else point.patching(chain, a, b)  # type: ignore[operator, no-any-return]
+        return chain if point.patching is None else point.patching(chain, a, b)
 
     def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
         a, b = self._tokens(block)
@@ -100,7 +101,7 @@ class PlainShard(Shard):
         if self.arcs is None:
             return h, along.transitions
         layout = self.scoring.layout
-        return h, self.arcs.h_between(layout, along.transitions, along.weights[layout.arcs_at :], a, b)
+        return h, self.arcs.arc_h(layout, along.transitions, along.weights[layout.arcs_at :])(a, b)
 
     def _begin(self) -> None:
         self._gradient.fill(0.0)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from trellis.labels import first_tokens
 from trellis.lattice import WorkChain
 from trellis.lattice.kernels.patched import Kinds, fill_factors
+from trellis.lattice.kernels.patched_answers import PatchedH
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched import PatchedChain
 from trellis.scoring.layout import I32, I64, WeightLayout
@@ -25,6 +26,7 @@ F64 = NDArray[np.float64]
 _READY = 1 << 18  # numbers in ready factors: 2 MB, about what a cache holds
 _OFTEN = 8  # tokens from which on a factor is worth keeping ready
 _MOST_AT_ONCE = 8  # arc attributes of a token that is looked at for that
+_NOWHERE = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)  # the tokens of patches that are on none
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,11 @@ class ArcOccurrences:
 
 
 def patches_of(layout: WeightLayout, weights: F64) -> Patches:
-    """Weights F64[arc weights], the last part of theta -> patches, as yet on no token."""
-    start, nowhere = layout.arc_start, (np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
+    """Weights F64[arc weights], the last part of theta -> patches, as yet on no token. The weights are copied: chains
+    that have been solved may still be asked when theta has moved on."""
+    start = layout.arc_start
     with np.errstate(over="ignore"):
-        return Patches(*nowhere, start, *layout.arc_sides, weights, np.exp(weights), _reach(weights, start))
+        return Patches(*_NOWHERE, start, *layout.arc_sides, weights.copy(), np.exp(weights), _reach(weights, start))
 
 
 class ArcChains:
@@ -107,6 +110,17 @@ class ArcChains:
             return PatchedChain(chain.scores, transitions, chain.offsets, chain.rescore, here, ready, gradient)
 
         return patch
+
+    def arc_h(self, layout: WeightLayout, matrix: F64, weights: F64) -> Callable[[int, int], PatchedH]:
+        """`h(a, b)` is h on the arcs of tokens a..b, as their chains take it, along a direction: F64[labels, labels]
+        for the transitions, F64[arc weights] for the arc attributes."""
+        unread = np.zeros(0), np.zeros(0)
+        everywhere = self.at.on(Patches(*_NOWHERE, layout.arc_start, *layout.arc_sides, weights, *unread))
+
+        def h(a: int, b: int) -> PatchedH:
+            return PatchedH(matrix, everywhere._replace(indptr=self.at.indptr[a : b + 1]))
+
+        return h
 
 
 def _reach(weights: F64, start: I64) -> F64:

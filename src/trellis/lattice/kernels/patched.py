@@ -97,7 +97,7 @@ def patched_marginals(
     sums[:] = 0.0
     for s in range(len(offsets) - 1):
         a, length = offsets[s], offsets[s + 1] - offsets[s]
-        redo[s], log_z[s] = _enter(scores, a, length, patches, spread, psi)
+        redo[s], log_z[s] = enter_patched(scores, a, length, patches, spread, psi)
         if redo[s]:
             continue
         log_z[s] += top * max(length - 1, 0)
@@ -139,7 +139,7 @@ def patched_marginals(
 
 
 @part
-def _enter(scores: Array, a: int, length: int, patches: Array, spread: float, psi: Array) -> Array:
+def enter_patched(scores: Array, a: int, length: int, patches: Array, spread: float, psi: Array) -> Array:
     """psi; whether scores or transitions of a position spread too far; the first part of log Z."""
     too_far, total = False, 0.0
     for t in range(length):

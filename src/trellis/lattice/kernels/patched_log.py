@@ -35,7 +35,7 @@ def patched_log_marginals(
         a, b = offsets[s], offsets[s + 1]
         rows = scores[a:b].copy()
         alpha, beta = np.empty((b - a, labels)), np.empty((b - a, labels))
-        log_z[s] = _forward(rows, transitions, patches, a, block[0], alpha)
+        log_z[s] = patched_forward(rows, transitions, patches, a, block[0], alpha)
         if log_z[s] == -np.inf:
             continue
         beta[b - a - 1 :] = 0.0
@@ -52,12 +52,12 @@ def patched_log_marginals(
                         arcs[i, j] += pair[i, j]
             for j in range(labels):
                 ahead[j] = rows[t, j] + beta[t, j]
-            _backward_step(block[0], ahead, beta[t - 1])
+            patched_backward_step(block[0], ahead, beta[t - 1])
             take_back(patches, a + t, transitions, block[0])
 
 
 @ordered_part
-def _forward(rows: Array, transitions: Array, patches: Array, first: int, block: Array, alpha: Array) -> float:
+def patched_forward(rows: Array, transitions: Array, patches: Array, first: int, block: Array, alpha: Array) -> float:
     """alpha: F64[tokens, labels] with maximum 0 at each position; returns log Z (-inf when there is no path)."""
     total = 0.0
     for t in range(len(alpha)):
@@ -83,7 +83,7 @@ def _forward(rows: Array, transitions: Array, patches: Array, first: int, block:
 
 
 @ordered_part
-def _backward_step(block: Array, ahead: Array, beta: Array) -> None:
+def patched_backward_step(block: Array, ahead: Array, beta: Array) -> None:
     """beta[i] = log sum_j exp(block[i, j] + ahead[j]), with maximum 0."""
     high = -np.inf
     for i in range(len(beta)):

@@ -78,11 +78,11 @@ def add_patched_scores(offsets: Array, patches: Array, paths: Array, totals: Arr
 
 
 @kernel
-def subtract_patched_path(offsets: Array, patches: Array, paths: Array, gradient: Array) -> None:
-    """gradient -= the values of the patches' weights on the path."""
+def subtract_patched_path(offsets: Array, patches: Array, paths: Array, weights: Array, gradient: Array) -> None:
+    """gradient -= weights[s] times the values of the patches' weights on the path."""
     for s in range(len(offsets) - 1):
         for t in range(offsets[s] + 1, offsets[s + 1]):
             for k in range(patches.indptr[t], patches.indptr[t + 1]):
                 p = find_weight(patches, patches.ids[k], paths[t - 1], paths[t])
                 if p >= 0:
-                    gradient[p] -= value_of(patches, k)
+                    gradient[p] -= weights[s] * value_of(patches, k)

@@ -83,8 +83,17 @@ def gather_patches(patches: Array, t: int, pair: Array, gradient: Array) -> None
 
 
 @part
+def gather_squares(patches: Array, t: int, pair: Array, out: Array) -> None:
+    """The same with the square of the value."""
+    for k in range(patches.indptr[t], patches.indptr[t + 1]):
+        a, v = patches.ids[k], value_of(patches, k)
+        for p in range(patches.start[a], patches.start[a + 1]):
+            out[p] += v * v * pair[patches.source[p], patches.target[p]]
+
+
+@part
 def gather_products(patches: Array, t: int, before: Array, factor: Array, after: Array, gradient: Array) -> None:
-    """The same for pair[i, j] = before[i] factor[i, j] after[j], which need not be there for all i and j."""
+    """As `gather_patches` for pair[i, j] = before[i] factor[i, j] after[j], which need not be there for all i and j."""
     for k in range(patches.indptr[t], patches.indptr[t + 1]):
         a, v = patches.ids[k], value_of(patches, k)
         for p in range(patches.start[a], patches.start[a + 1]):

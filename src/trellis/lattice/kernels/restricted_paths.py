@@ -110,13 +110,21 @@ def subtract_restricted_path(
     arcs: Array,
     offsets: Array,
     paths: Array,
+    weights: Array,
 ) -> None:
-    """nodes F64[places] and arcs F64[labels, labels] -= 1 on the path, whose labels are all allowed."""
+    """nodes F64[places] and arcs F64[labels, labels] -= weights[s] on the path, whose labels are all allowed."""
     for s in range(len(offsets) - 1):
         for t in range(offsets[s], offsets[s + 1]):
-            nodes[_place(places, which, start, labels, t, paths[t])] -= 1.0
+            nodes[_place(places, which, start, labels, t, paths[t])] -= weights[s]
             if t > offsets[s]:
-                arcs[paths[t - 1], paths[t]] -= 1.0
+                arcs[paths[t - 1], paths[t]] -= weights[s]
+
+
+@kernel
+def places_on_path(places: Array, which: Array, start: Array, labels: Array, paths: Array, out: Array) -> None:
+    """out: I64[tokens], the place of each label on the path, -1 when it is not allowed there."""
+    for t in range(len(paths)):
+        out[t] = _place(places, which, start, labels, t, paths[t])
 
 
 @part

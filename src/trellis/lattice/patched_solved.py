@@ -1,0 +1,97 @@
+"""Patched chains after forward-backward. What is asked about arcs is answered twice: for transitions, for patches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trellis.lattice.chain import F64, I32, Covariance
+from trellis.lattice.kernels.patched_answers import PatchedH, patched_covariance, patched_sums
+from trellis.lattice.kernels.patched_kept import Kept
+from trellis.lattice.kernels.patched_paths import add_patched_scores, subtract_patched_path
+from trellis.lattice.kernels.paths import path_scores, subtract_path
+from trellis.lattice.solved import NO_SOFT, ArcH, NodesInRows, sums_of
+
+
+@dataclass
+class PatchedSolved(NodesInRows):
+    """A `PatchedChain` after forward-backward, as long as the weights of its patches stay as they are. h on arcs is a
+    `PatchedH`, or F64[labels, labels] where patches have none.
+
+    Transitions are answered whatever their patches. `gradient: F64[weights of the patches]` is added to by `expected`,
+    `covariance` and, with the sign turned, `subtract_path`, a patch's value times the answer for its transition, and by
+    `variances`, the square of its value times that; None if that is not wanted. Another one may be put in its place between questions.
+    """
+
+    kept: Kept
+    gradient: F64 | None
+
+    @property
+    def log_z(self) -> F64:
+        log_z: F64 = self.kept.log_z
+        return log_z
+
+    @property
+    def width(self) -> int:
+        return int(self.kept.alpha.shape[1])
+
+    def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
+        return self._sums(weights, False, self._by_patch)
+
+    def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
+        return self._sums(weights, True, self._by_patch)
+
+    def covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64 | None = None) -> Covariance:
+        return self._covariance(node_h, arc_h, self._weights(weights), True)
+
+    def covariance_on(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
+        return self.on_path(self._covariance(node_h, arc_h, self._weights(None), False).nodes, path)
+
+    def marginals_on(self, path: I32) -> F64:
+        return self.on_path(self._sums(None, False, np.zeros(0))[0], path)
+
+    def sums(self, values: F64) -> F64:
+        return sums_of(values, self.kept.offsets)
+
+    def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
+        raise NO_SOFT
+
+    def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
+        h, totals = self._h(arc_h), np.empty(len(self.log_z))
+        path_scores(node_h, h.matrix[None], 0, self.kept.offsets, path, totals)
+        add_patched_scores(self.kept.offsets, h.patches, path, totals)
+        return totals
+
+    def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:
+        each = self._weights(weights)
+        subtract_path(nodes, arcs[None], 0, self.kept.offsets, path, each)
+        if self.gradient is not None:
+            subtract_patched_path(self.kept.offsets, self.kept.patches, path, each, self.gradient)
+
+    @property
+    def _by_patch(self) -> F64:
+        return np.zeros(0) if self.gradient is None else self.gradient
+
+    def _weights(self, weights: F64 | None) -> F64:
+        return np.ones(len(self.log_z)) if weights is None else weights
+
+    def _h(self, arc_h: ArcH | None) -> PatchedH:
+        if isinstance(arc_h, PatchedH):
+            return arc_h
+        assert arc_h is None or isinstance(arc_h, np.ndarray)
+        matrix = np.zeros_like(self.kept.transitions) if arc_h is None else arc_h
+        nowhere = np.zeros_like(self.kept.patches.indptr)
+        return PatchedH(matrix, self.kept.patches._replace(indptr=nowhere))
+
+    def _sums(self, weights: F64 | None, variances: bool, by_patch: F64) -> tuple[F64, F64]:
+        nodes, arcs = np.empty_like(self.kept.alpha), np.zeros_like(self.kept.transitions)
+        patched_sums(self.kept, self._weights(weights), variances, nodes, arcs, by_patch)
+        return nodes, arcs
+
+    def _covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64, want_arcs: bool) -> Covariance:
+        arcs, expectation = np.zeros_like(self.kept.transitions), np.empty(len(self.log_z))
+        node_h[:, len(arcs) :] = 0.0
+        h = self._h(arc_h)
+        patched_covariance(self.kept, h, weights, want_arcs, node_h, arcs, self._by_patch, expectation)
+        return Covariance(node_h, arcs, expectation)
