@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from trellis.errors import SettingError
 from trellis.optim.contract import Objective, Optimizer, State
@@ -11,6 +12,9 @@ from trellis.optim.lbfgs import LBFGS, LBFGSState
 # name -> the optimiser for a tolerance
 OPTIMIZERS: dict[str, Callable[[float], Optimizer]] = {"lbfgs": lambda tol: LBFGS(tol=tol)}
 AUTO = "lbfgs"
+
+# the states that checkpoints may hold, by class name
+STATES: dict[str, type[Any]] = {"LBFGSState": LBFGSState}
 
 
 def find_optimizer(name: str, tol: float) -> Optimizer:
@@ -21,4 +25,4 @@ def find_optimizer(name: str, tol: float) -> Optimizer:
     return OPTIMIZERS[name](tol)
 
 
-__all__ = ["LBFGS", "OPTIMIZERS", "LBFGSState", "Objective", "Optimizer", "State", "find_optimizer"]
+__all__ = ["LBFGS", "OPTIMIZERS", "STATES", "LBFGSState", "Objective", "Optimizer", "State", "find_optimizer"]
