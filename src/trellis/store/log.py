@@ -21,7 +21,7 @@ class RunLog:
         append = append and Path(path).is_file()
         try:
             # unbuffered: a line is written by one call, so that no kill leaves half of one
-            self._file = open(path, "r+b" if append else "wb", buffering=0)
+            self._file = open(path, "r+b" if append else "wb", buffering=0)  # noqa: SIM115  closed by `close`
             if append:
                 self._to_the_end()
         except OSError as error:

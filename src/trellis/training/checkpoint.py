@@ -46,8 +46,12 @@ class Checkpoint:
         return description, writer.tensors
 
     @classmethod
-    def from_parts(cls, description: dict[str, Any], tensors: Tensors, size: int, path: object) -> Checkpoint:
-        """Checks everything; `size`: the number of weights there should be."""
+    def from_parts(
+        cls, description: dict[str, Any], tensors: Tensors, this: Fingerprint, size: int, path: object
+    ) -> Checkpoint:
+        """Checks everything, first that it is of `this` training; `size`: the number of weights there should be."""
+        if type(description.get("fingerprint")) is dict:
+            _refuse(compared(description["fingerprint"], this), path)
         try:
             if set(description) != {"state", "best", "seconds", "finished", "patience", "fingerprint"}:
                 raise ValueError("entries of the description")
@@ -55,7 +59,7 @@ class Checkpoint:
             state, best = reader.state(description["state"]), None
             if description["best"] is not None:
                 best = Best(*reader.read(description["best"], tuple[F64, float, float, int]))
-                if not (math.isfinite(best.value) and math.isfinite(best.score) and 0 <= best.iteration):
+                if not (math.isfinite(best.value) and math.isfinite(best.score) and best.iteration >= 0):
                     raise ValueError("best development score")
             reader.check_all_used()
             seconds = reader.read(description["seconds"], float)
@@ -69,17 +73,18 @@ class Checkpoint:
             ) from None
         return cls(Run(state, best, seconds), finished, patience, fingerprint)
 
-    def check_goes_on(self, fingerprint: Fingerprint, max_iter: int, patience: int, path: object) -> None:
-        """Refuses a run that would not be the same as one that was never interrupted."""
-        differences = compared(self.fingerprint, fingerprint)
+    def check_stops(self, max_iter: int, patience: int, path: object) -> None:
+        """Refuses to go on where a training that was never interrupted would have stopped before."""
         if self.run.state.iteration > max_iter:
-            differences.append(f"is at iteration {self.run.state.iteration}, beyond max_iter={max_iter}")
+            _refuse([f"is at iteration {self.run.state.iteration}, beyond max_iter={max_iter}"], path)
         if self.run.best is not None and patience < self.patience:
-            differences.append(f"was made with patience={self.patience}, which may be raised; this is {patience}")
-        if differences:
-            raise CheckpointError(
-                f"{path}: the checkpoint {'; it '.join(differences)}; resume with what it was made with, or delete it"
-            )
+            _refuse([f"was made with patience={self.patience}, this is patience={patience}; it may be raised"], path)
+
+
+def _refuse(differences: list[str], path: object) -> None:
+    if differences:
+        what = "; it ".join(differences)
+        raise CheckpointError(f"{path}: the checkpoint {what}; resume with what it was made with, or delete it")
 
 
 # what stands for digests in messages, which would tell nobody anything
@@ -97,12 +102,14 @@ def compared(made: Fingerprint, this: Fingerprint) -> list[str]:
     out: list[str] = []
     for name in [*this, *(name for name in made if name not in this)]:
         old, new = made.get(name), this.get(name)
-        if old == new and type(old) is type(new):
+        if old == new:
             continue
         if name not in _SOURCES:
             out.append(f"was made with {name}={old!r}, this is {name}={new!r}")
-        elif name == "dev" and (old is None or new is None):
-            out.append(f"was made {'without' if old is None else 'with'} development data")
+        elif name == "dev" and old is None:
+            out.append("was made without development data, this is with some")
+        elif name == "dev" and new is None:
+            out.append("was made with development data, this is without")
         elif not out:  # what follows from other settings or other labels need not be said again
             out.append(_SOURCES[name])
     return out

@@ -11,14 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim import Objective, Optimizer
+from trellis.training.estimate import refined
 
 F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known after an iteration; `fraction` is a guess from 0 to 1 of how much is done, `active` counts the
-    weights that are not zero, `products` Hessian-vector products."""
+    """What is known after an iteration; `fraction` (from 0 to 1, of what is done) and `seconds_left` are guesses,
+    `active` counts the weights that are not zero, `products` Hessian-vector products."""
 
     iteration: int
     objective: float
@@ -29,6 +30,7 @@ class Progress:
     fraction: float
     products: int = 0
     active: int = 0
+    seconds_left: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def train(
     if dev_score is not None and warm and resumed is None:
         run = replace(run, best=_scored(run.state, dev_score))
     try:
-        while not _ended(run, max_iter, patience):
+        while not has_ended(run, max_iter, patience):
             state = optimizer.step(objective, run.state)
             score = None if dev_score is None else dev_score(state.theta)
             best = run.best
@@ -125,7 +127,8 @@ def _scored(state: Any, dev_score: Callable[[F64], float]) -> Best:
     return Best(state.theta, state.value, dev_score(state.theta), state.iteration)
 
 
-def _ended(run: Run, max_iter: int, patience: int) -> bool:
+def has_ended(run: Run, max_iter: int, patience: int) -> bool:
+    """Whether there is nothing more to do."""
     state = run.state
     return bool(state.converged or state.stuck or state.iteration >= max_iter or _stopped_early(run, patience))
 
@@ -138,7 +141,7 @@ def _progress(run: Run, score: float | None, fraction: float) -> Progress:
     state = run.state
     return Progress(
         state.iteration, state.value, state.gradient_norm, score, run.seconds, state.evaluations, fraction,
-        state.products, int(np.count_nonzero(state.theta)),
+        state.products, int(np.count_nonzero(state.theta)), refined(run.seconds, fraction),
     )  # fmt: skip
 
 
