@@ -67,7 +67,8 @@ class Fitting:
         self._log = log
         self._made_from: Fingerprint = {}
         self._sizes: dict[str, int] = {}
-        self._expected: float | None = None
+        self._expected: float | None = None  # seconds
+        self._written: int | None = None  # iteration
         if self._file is not None:
             self._file.prepare()
             if not resume and self._file.path.exists():
@@ -115,7 +116,9 @@ class Fitting:
                 )  # fmt: skip
             except KeyboardInterrupt:
                 if log is not None:
-                    log.write("interrupted", {})
+                    log.write("interrupted", {"checkpoint": self._written})
+                if self._written is not None:
+                    _LOG.info("interrupted; iteration %d is kept, go on with resume=True (--resume)", self._written)
                 raise
             if log is not None:
                 log.write("end", _last_line(outcome))
@@ -141,6 +144,7 @@ class Fitting:
         assert self._file is not None
         checkpoint = Checkpoint(run, finished, self._estimator.patience, self._made_from)
         self._file.write(*checkpoint.parts())
+        self._written = run.state.iteration
 
     def _report(self, log: RunLog | None) -> Callable[[Progress], None] | None:
         if log is None and self._progress is None:
