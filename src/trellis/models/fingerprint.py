@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ def fingerprint(
     """Name -> a setting's value, or the digest of data. `params`: of the estimator; `dev`: the development data, None
     without."""
     settings = {name: plain(value) for name, value in params.items() if name not in _FREE}
+    settings = json.loads(json.dumps(settings))  # as a file gives them back
     return {
         "trellis": __version__,
         **settings,

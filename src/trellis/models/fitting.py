@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from trellis import __version__
 from trellis.errors import CheckpointError, SettingError
-from trellis.files import check_writable
 from trellis.models.development import Development
 from trellis.models.fingerprint import fingerprint
 from trellis.models.linear import LinearChain
@@ -64,7 +63,7 @@ class Fitting:
             raise SettingError(f"checkpoint_every is {checkpoint_every!r}; expected a whole number of iterations >= 1")
         self._estimator, self._progress, self._every, self._resume = estimator, progress, checkpoint_every, resume
         self._file = None if checkpoint is None else CheckpointFile(checkpoint)
-        self._log = log
+        self._log = None if log is None else RunLog(log, append=resume)
         self._made_from: Fingerprint = {}
         self._sizes: dict[str, int] = {}
         self._expected: float | None = None  # seconds
@@ -76,8 +75,6 @@ class Fitting:
                     f"{self._file.path}: there is a checkpoint already; go on from it with resume=True (--resume), "
                     "or delete it to start afresh"
                 )
-        if log is not None:
-            check_writable(log)
 
     def describe(self, model: LinearChain, examples: Examples, dev: Development | None, theta: F64) -> None:
         """Notes what the training is made from, while it is all there."""
@@ -103,7 +100,7 @@ class Fitting:
     ) -> Outcome:
         """Trains, or goes on where an interrupted training was. `data`: what lies in memory beside the objective."""
         settings, resumed = self._estimator, self._resumed(len(theta))
-        log = None if self._log is None else RunLog(self._log, append=self._resume)
+        log = self._log
         with nullcontext() if log is None else closing(log):
             guess = self._estimate(objective, optimizer, theta, dev, data, resumed, log is not None)
             if log is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -121,7 +122,7 @@ class Schedule:
     def __init__(self, write: Callable[[Run, bool], None], every: int | None = None):
         self._write, self._every = write, every
         self._next = time.perf_counter() + _LEAST_SECONDS
-        self._written: tuple[Run | None, bool] = (None, False)
+        self._written: tuple[Callable[[], Run | None], bool] = (lambda: None, False)
 
     def after_iteration(self, run: Run) -> None:
         due = time.perf_counter() >= self._next if self._every is None else run.state.iteration % self._every == 0
@@ -132,9 +133,10 @@ class Schedule:
         self._write_now(run, finished)
 
     def _write_now(self, run: Run, finished: bool) -> None:
-        if self._written[0] is run and self._written[1] == finished:
+        if self._written[0]() is run and self._written[1] == finished:
             return
         began = time.perf_counter()
         self._write(run, finished)
-        self._written, now = (run, finished), time.perf_counter()
+        # weakly: the state of a large model would take its memory twice
+        self._written, now = (weakref.ref(run), finished), time.perf_counter()
         self._next = now + max(_LEAST_SECONDS, (now - began) / _SHARE)
