@@ -54,10 +54,13 @@ def test_more_data_less_prior_and_more_precision_need_more_evaluations():
     assert usual_evaluations(10**9, 1.0, 1e-5, 10) < 12
 
 
-def test_the_rule_meets_the_corpora_it_comes_from():
-    """CoNLL-2000 and CoNLL-2002 Spanish, l2=2, and the sample corpus, l2=1; counted once, here for the record."""
-    for tokens, l2, counted in ((211_727, 2.0, 159), (264_715, 2.0, 264), (6_994, 1.0, 51)):
-        assert counted / 1.5 < usual_evaluations(tokens, l2, 1e-5, 1000) < counted * 1.5
+def test_the_rule_is_right_within_a_factor_of_two_where_it_was_tried():
+    """CoNLL-2000 and CoNLL-2002 Spanish, l2=2, and the sample corpus, l2=1; then two that it was not fitted to, laptop
+    reviews and NCBI disease, l2=1. Counted once, here for the record."""
+    seen = ((211_727, 2.0, 159), (264_715, 2.0, 264), (6_994, 1.0, 51))
+    unseen = ((40_904, 1.0, 180), (128_280, 1.0, 233))
+    for tokens, l2, counted in (*seen, *unseen):
+        assert counted / 2.0 < usual_evaluations(tokens, l2, 1e-5, 1000) < counted * 2.0
 
 
 def test_time_and_memory_come_from_what_was_measured():

@@ -120,6 +120,7 @@ class CRF(Estimator):
 
         check_settings(self)
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
+        earlier = self._earlier(start)
         if self.hash_size is not None and self.min_count > 1:
             raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         loss, optimizer = find_loss(self.loss), find_optimizer(self.optimizer, self.tol)
@@ -146,7 +147,7 @@ class CRF(Estimator):
         examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed)
         shards = cut_into_shards(layout, examples, loss)
         model = LinearChain(tuple(labels), features, layout, np.zeros(layout.size))
-        theta = self._first_weights(model, start)
+        theta = model.weights if earlier is None else carried_over(model, earlier)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target)
         fitting.describe(model, examples, held_out, theta)
         del packed, examples
@@ -270,12 +271,13 @@ class CRF(Estimator):
             features, packed = GivenFeatures.learn(X, self.min_count)
         return features, packed, list(gold.strings), gold.ids, token_offsets(X)
 
-    def _first_weights(self, model: LinearChain, start: CRF | None) -> F64:
+    def _earlier(self, start: CRF | None) -> LinearChain | None:
+        """The model whose weights to begin with."""
         if start is not None and not isinstance(start, CRF):
             raise SettingError(f"start is a {type(start).__name__}; expected a trained CRF (trellis.load reads one)")
-        if start is None and self.warm_start and hasattr(self, "model_"):
-            start = self
-        return model.weights if start is None else carried_over(model, start._model)
+        if start is None:
+            return getattr(self, "model_", None) if self.warm_start else None
+        return start._model
 
     def _serialised(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         model = self._model

@@ -32,7 +32,7 @@ def carried_over(new: LinearChain, old: LinearChain) -> F64:
         known += len(found)
     _LOG.info("%s of %s weights carried over", f"{known:,}", f"{len(theta):,}")
     if not known:
-        warnings.warn("no weight is carried over: the models have no feature in common", stacklevel=4)
+        warnings.warn("no weight is carried over: the models have no feature in common", stacklevel=3)
     return theta
 
 
