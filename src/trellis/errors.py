@@ -6,9 +6,10 @@ TrellisError
 │   └── TemplateError              a feature template that cannot be read
 ├── NoLegalPathError (ValueError)  every path through a lattice is forbidden
 ├── NotFittedError (ValueError, AttributeError)
-├── ModelFileError                 a model file that cannot be used
+├── ModelFileError                 a model file or a checkpoint that cannot be used
 │   ├── DamagedModelError          truncated, changed or hand-made
-│   └── NewerModelError            written by a later version of the format
+│   ├── NewerModelError            written by a later version of the format
+│   └── CheckpointError            a checkpoint of another training, one in the way, or none at all
 ├── FileAccessError (OSError)      missing, a directory, no permission, no space
 └── DownloadError                  a corpus could not be fetched
 
@@ -57,7 +58,7 @@ class NotFittedError(TrellisError, ValueError, AttributeError):
 
 
 class ModelFileError(TrellisError):
-    """A model file that cannot be used."""
+    """A model file or a checkpoint that cannot be used."""
 
 
 class DamagedModelError(ModelFileError):
@@ -66,6 +67,10 @@ class DamagedModelError(ModelFileError):
 
 class NewerModelError(ModelFileError):
     """A model file in a format that this version does not know yet."""
+
+
+class CheckpointError(ModelFileError):
+    """A checkpoint of another training, one that is in the way, or a file of another kind in its place."""
 
 
 class FileAccessError(TrellisError, OSError):

@@ -47,7 +47,7 @@ def open_bytes(path: str | Path) -> BinaryIO:
         raise FileAccessError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def write_all(file: BinaryIO, data: bytes) -> None:
+def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
     """Writes every byte, also where one write may take only a part (an unbuffered file, a full disk)."""
     view = memoryview(data)
     while view:

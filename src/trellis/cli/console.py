@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,25 @@ def print_json(values: dict[str, Any]) -> None:
     print(json.dumps(values, ensure_ascii=False), flush=True)
 
 
+class _Saying(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        say(record.getMessage())
+
+
+@contextmanager
+def messages() -> Iterator[None]:
+    """Says what the library logs: how long training will take, where it goes on from."""
+    logger, handler = logging.getLogger("trellis"), _Saying()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
 _interrupted = Event()
 
 
@@ -61,9 +81,10 @@ def training_progress(label: str) -> Iterator[Report]:
         def report(now: Progress) -> None:
             _stop_if_interrupted(now)
             dev = "" if now.dev_score is None else f"  dev {100 * now.dev_score:.2f}"
-            left = now.seconds * (1.0 - now.fraction) / max(now.fraction, 0.01)
             state = f"#{now.iteration}  {now.objective:,.2f}  |g| {now.gradient_norm:.2g}{dev}"
-            bar.update(task, completed=now.fraction, state=f"{state}  {now.seconds:.0f} s, {left:.0f} s left")
+            bar.update(
+                task, completed=now.fraction, state=f"{state}  {now.seconds:.0f} s, {now.seconds_left:.0f} s left"
+            )
 
         yield report
 

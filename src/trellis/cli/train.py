@@ -6,18 +6,23 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from trellis.cli import options
-from trellis.cli.console import print_json, say, say_if_first_run, training_progress
+from trellis.cli import config, options
+from trellis.cli.console import messages, print_json, say, say_if_first_run, training_progress
+from trellis.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from trellis.models import CRF
 
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 
 
 @click.command()
-@click.argument("files", metavar="TRAIN...", nargs=-1, required=True)
-@click.option("--model", "-m", required=True, metavar="OUT", help="Where to write the model.")
+@click.argument("files", metavar="TRAIN...", nargs=-1)
+@click.option("--model", "-m", metavar="OUT", help="Where to write the model.")
 @options.columns
 @click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
@@ -35,19 +40,34 @@ FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'wo
 @click.option("--patience", default=10, show_default=True, help="Iterations without a better score on --dev.")
 @click.option("--max-iter", default=1000, show_default=True, help="Most iterations.")
 @click.option("--tol", default=1e-5, show_default=True, help="Stop when ten iterations gain less than this share.")
+@click.option("--seed", default=0, show_default=True, help="Of what optimizers draw at random.")
+@click.option("--warm-start", metavar="MODEL", help="Begin with the weights of this model, by name.")
+@click.option("--checkpoint", metavar="DIR", help="Keep the state of the training there, to go on with --resume.")
+@click.option("--checkpoint-every", type=int, metavar="N", help="Iterations; by default what costs 1% of the time.")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint, to the same model; without one, begin.")
+@click.option("--log", metavar="FILE", help="Write a JSON object a line: start, each iteration, end.")
 @options.threads
 @options.comments
 @click.option("--strict", is_flag=True, help="Exit with code 3 when training does not converge.")
 @options.as_json
+@config.file
+@config.settings
+@config.show
 def train(
     files: tuple[str, ...],
-    model: str,
+    model: str | None,
     columns: str | None,
     target: str | None,
     dev: str | None,
+    warm_start: str | None,
+    checkpoint: str | None,
+    checkpoint_every: int | None,
+    resume: bool,
+    log: str | None,
     comments: bool,
     strict: bool,
     json: bool,
+    show_config: bool,
     **settings: object,
 ) -> None:
     """Train a tagger on column files.
@@ -55,41 +75,72 @@ def train(
     \b
     Example:
       trellis train train.txt --columns word,pos,chunk --target chunk --l2 2.0 --model chunk.trellis
+      trellis train --config chunk.toml --checkpoint run --resume
     """
+    if show_config:
+        click.echo(config.as_toml(click.get_current_context()), nl=False)
+        return
+    if not files or model is None:
+        raise click.UsageError(f"missing {'--model OUT' if files else 'TRAIN..., the files to learn from'}")
     from trellis.corpus import read_conll
-    from trellis.errors import DataError, SettingError
-    from trellis.files import check_writable, same_file
-    from trellis.models import CRF
+    from trellis.models import CRF, load
 
     began = time.perf_counter()
-    sources = [*files, *([dev] if dev else [])]
-    if sources.count("-") > 1:
-        raise SettingError("standard input (-) can be read only once")
-    if any(same_file(source, model) for source in sources):
-        raise SettingError(f"--model {model} would overwrite the data")
-    check_writable(model)
+    _check_files(files, model, dev, log, settings)
+    start = None if warm_start is None else load(warm_start)
     say_if_first_run()
     names = options.names_of(columns)
     corpus = read_conll(*files, columns=names, comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to learn from", files[0])
     if settings["features"] == "-":
-        if "-" in sources:
-            raise SettingError("standard input (-) can be read only once")
-        try:
-            settings["features"] = sys.stdin.buffer.read().decode("utf-8-sig").strip()
-        except UnicodeDecodeError as error:
-            raise DataError(f"{error}; the features have to be UTF-8", "<stdin>") from None
+        settings["features"] = _features_from_input()
     crf = CRF(target or list(corpus.columns)[-1]).set_params(**settings)
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
     say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training '{crf.target}'")
-    with training_progress("training") as report, warnings.catch_warnings(record=True) as caught:
+    with messages(), training_progress("training") as report, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        crf.fit(corpus, dev=held_out, progress=report)
+        crf.fit(
+            corpus, dev=held_out, start=start, checkpoint=checkpoint, resume=resume,
+            checkpoint_every=checkpoint_every, log=log, progress=report,
+        )  # fmt: skip
     for warning in caught:
         say(f"trellis: warning: {warning.message}")
     crf.save(model)
     seconds = time.perf_counter() - began
+    _report(crf, model, dev, seconds)
+    if json:
+        print_json(_as_json(crf, model, seconds))
+    if strict and not (crf.converged_ or crf.stopped_early_):
+        sys.exit(3)
+
+
+def _check_files(
+    files: tuple[str, ...], model: str, dev: str | None, log: str | None, settings: dict[str, object]
+) -> None:
+    """Whatever is wrong with names of files is said before the work begins."""
+    from trellis.files import check_writable, same_file
+
+    sources = [*files, *([dev] if dev else [])]
+    if sources.count("-") + (settings["features"] == "-") > 1:
+        raise SettingError("standard input (-) can be read only once")
+    if any(same_file(source, model) for source in sources):
+        raise SettingError(f"--model {model} would overwrite the data")
+    if log is not None and any(same_file(source, log) for source in sources):
+        raise SettingError(f"--log {log} would overwrite the data")
+    if log is not None and Path(log).resolve() == Path(model).resolve():
+        raise SettingError(f"--log and --model are both {log}; give two names")
+    check_writable(model)
+
+
+def _features_from_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{error}; the features have to be UTF-8", "<stdin>") from None
+
+
+def _report(crf: CRF, model: str, dev: str | None, seconds: float) -> None:
     say(
         f"objective {crf.objective_:,.2f} after {crf.iterations_} iterations; {len(crf.classes_)} labels, "
         f"{crf.model_.layout.size:,} weights; wrote {model} ({Path(model).stat().st_size / 1e6:.1f} MB) "
@@ -98,19 +149,17 @@ def train(
     if crf.dev_score_ is not None:
         ended = "stopped early" if crf.stopped_early_ else "ended"
         say(f"best score on {dev}: {100 * crf.dev_score_:.2f}; training {ended}, the best weights were kept")
-    if json:
-        print_json(
-            {
-                "objective": crf.objective_,
-                "evaluations": crf.evaluations_,
-                "iterations": crf.iterations_,
-                "converged": crf.converged_,
-                "seconds": seconds,
-                "parameters": crf.model_.layout.size,
-                "active": int((crf.model_.weights != 0).sum()),
-                "model": model,
-                "dev_score": crf.dev_score_,
-            }
-        )
-    if strict and not (crf.converged_ or crf.stopped_early_):
-        sys.exit(3)
+
+
+def _as_json(crf: CRF, model: str, seconds: float) -> dict[str, object]:
+    return {
+        "objective": crf.objective_,
+        "evaluations": crf.evaluations_,
+        "iterations": crf.iterations_,
+        "converged": crf.converged_,
+        "seconds": seconds,
+        "parameters": crf.model_.layout.size,
+        "active": int((crf.model_.weights != 0).sum()),
+        "model": model,
+        "dev_score": crf.dev_score_,
+    }

@@ -90,6 +90,25 @@ class Keys:
                 key = int(self.ranks[j][key])
         return digits[::-1]
 
+    def split(self, keys: I64) -> list[I64]:
+        """The same for many keys: for each part the values of all."""
+        digits: list[I64] = []
+        for j in range(len(self.sizes) - 1, -1, -1):
+            keys, digit = np.divmod(keys, self.sizes[j])
+            digits.append(digit)
+            if j in self.ranks:
+                keys = self.ranks[j][keys]
+        return digits[::-1]
+
+    def joined(self, digits: Sequence[I64], count: int) -> I64:
+        """So many keys from the values of their parts; -1 where one is unknown (-1), or all of them together."""
+        keys = np.zeros(count, np.int64)
+        for j, (radix, values) in enumerate(zip(self.sizes, digits, strict=True)):
+            if j in self.ranks:
+                keys = _ranked(Found(keys), self.ranks[j]).key
+            keys = _digit(radix, keys, values)
+        return keys
+
 
 def join(found: Found, template: Template, j: int, positions: Positions, combine: Callable[[I64, I64], I64]) -> Found:
     """Part j joins: a new key from the key so far and its value. A part with several values has as many keys."""

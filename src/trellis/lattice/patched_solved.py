@@ -21,7 +21,8 @@ class PatchedSolved(NodesInRows):
 
     Transitions are answered whatever their patches. `gradient: F64[weights of the patches]` is added to by `expected`,
     `covariance` and, with the sign turned, `subtract_path`, a patch's value times the answer for its transition, and by
-    `variances`, the square of its value times that; None if that is not wanted. Another one may be put in its place between questions.
+    `variances`, the square of its value times that; None if that is not wanted. Another one may be put in its place
+    between questions.
     """
 
     kept: Kept

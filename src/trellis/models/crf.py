@@ -17,14 +17,17 @@ from trellis.features import FeatureKind, GivenFeatures, Packed, TagDictionary, 
 from trellis.jit import threads_available
 from trellis.metrics import Report, compare
 from trellis.models.base import Estimator
+from trellis.models.development import Development
 from trellis.models.feature_files import Callables
+from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
 from trellis.models.serial import description_of, model_from
 from trellis.models.settings import check_settings, plain
+from trellis.models.warm import carried_over
 from trellis.scoring import observed_layout, with_observed_arcs
 from trellis.store import from_bytes, read_model, to_bytes, write_model
-from trellis.training import Outcome, Progress, train
+from trellis.training import Outcome, Progress
 
 if TYPE_CHECKING:
     from trellis.features import Choice
@@ -42,6 +45,8 @@ class CRF(Estimator):
     hash_size: number attributes by a hash into so many places rather than keep them all (see docs/features.md).
     tag_dictionary: words seen at least so often may only have the labels they were seen with, in training and after.
     all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
+    warm_start: a further `fit` begins with the weights of the last one, by the names of attributes and labels.
+    seed: of whatever optimisers draw at random.
     threads: how many to use; None for all. Results do not depend on it.
 
     After `fit`: `classes_`, `columns_` (of the training file, by position), `objective_` (regularised, summed over the
@@ -63,6 +68,8 @@ class CRF(Estimator):
         tag_dictionary: int | None = None,
         all_pairs: bool = False,
         all_transitions: bool = False,
+        warm_start: bool = False,
+        seed: int = 0,
         threads: int | None = None,
     ):
         self.target = target
@@ -78,6 +85,8 @@ class CRF(Estimator):
         self.tag_dictionary = tag_dictionary
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
+        self.warm_start = warm_start
+        self.seed = seed
         self.threads = threads
 
     def fit(
@@ -87,12 +96,22 @@ class CRF(Estimator):
         *,
         dev: Sentences | None = None,
         dev_y: Labels | None = None,
+        start: CRF | None = None,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        checkpoint_every: int | None = None,
+        log: str | Path | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
         """Trains on a corpus, or on sentences of attribute lists, dicts or arrays with their labels `y`.
 
-        With `dev`, training stops once the score there has not risen for `patience` iterations, and keeps the
-        weights of the best one. `progress` is called after each iteration.
+        dev, dev_y: training stops once the score there has not risen for `patience` iterations, and keeps the weights
+        of the best one.
+        start: a trained model whose weights to begin with, by the names of attributes and labels; the rest is 0.
+        checkpoint: a folder; the state of the training is kept there now and then (or every `checkpoint_every`
+        iterations), and at the end. With `resume` the training goes on from it, to the same bits.
+        log: a file; a JSON object a line at the start, after each iteration and at the end.
+        progress: is called after each iteration.
         """
         from trellis.engine import ThreadedObjective
         from trellis.losses import find_loss
@@ -100,6 +119,8 @@ class CRF(Estimator):
         from trellis.optim import find_optimizer
 
         check_settings(self)
+        fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
+        earlier = self._earlier(start)
         if self.hash_size is not None and self.min_count > 1:
             raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         loss, optimizer = find_loss(self.loss), find_optimizer(self.optimizer, self.tol)
@@ -125,12 +146,13 @@ class CRF(Estimator):
             warnings.warn(f"'{labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
         examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed)
         shards = cut_into_shards(layout, examples, loss)
+        model = LinearChain(tuple(labels), features, layout, np.zeros(layout.size))
+        theta = model.weights if earlier is None else carried_over(model, earlier)
+        held_out = None if dev is None else Development(model, dev, dev_y, self.target)
+        fitting.describe(model, examples, held_out, theta)
         del packed, examples
-        theta = np.zeros(layout.size)
-        model = LinearChain(tuple(labels), features, layout, theta)
-        dev_score = None if dev is None else self._dev_scorer(model, dev, dev_y)
         with ThreadedObjective(shards, layout.size, L2(self.l2), self._threads) as objective:
-            outcome = train(objective, optimizer, theta, self.max_iter, dev_score, self.patience, progress)
+            outcome = fitting.train(objective, optimizer, theta, held_out, [X, model])
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(LinearChain(tuple(labels), features, layout, outcome.theta), outcome, columns)
         if outcome.dev_score == 0.0:
@@ -249,17 +271,13 @@ class CRF(Estimator):
             features, packed = GivenFeatures.learn(X, self.min_count)
         return features, packed, list(gold.strings), gold.ids, token_offsets(X)
 
-    def _dev_scorer(self, model: LinearChain, dev: Sentences, dev_y: Labels | None) -> Callable[[F64], float]:
-        gold, offsets = gold_of(dev, dev_y, self.target), token_offsets(dev)
-        if not len(gold):
-            raise DataError("there is no token in the development data", dev.path if isinstance(dev, Corpus) else None)
-        packed = model.pack(dev)
-
-        def score(theta: F64) -> float:
-            predicted = model.with_weights(theta).best_of_packed(packed, offsets)
-            return compare(gold, Column(predicted, model.labels), offsets).headline
-
-        return score
+    def _earlier(self, start: CRF | None) -> LinearChain | None:
+        """The model whose weights to begin with."""
+        if start is not None and not isinstance(start, CRF):
+            raise SettingError(f"start is a {type(start).__name__}; expected a trained CRF (trellis.load reads one)")
+        if start is None:
+            return getattr(self, "model_", None) if self.warm_start else None
+        return start._model
 
     def _serialised(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         model = self._model

@@ -27,8 +27,13 @@ def _number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _count(value: object) -> bool:
+def is_count(value: object) -> bool:
+    """Whether it is a whole number >= 1."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _is_seed(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 1 << 63
 
 
 SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -40,15 +45,17 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "loss": (lambda v: isinstance(v, str), "a name"),
     "optimizer": (lambda v: isinstance(v, str), "a name"),
     "l2": (lambda v: _number(v) and v >= 0, "a number >= 0"),
-    "max_iter": (_count, "a whole number >= 1"),
+    "max_iter": (is_count, "a whole number >= 1"),
     "tol": (lambda v: _number(v) and 0 < v < 1, "a number between 0 and 1"),
-    "patience": (_count, "a whole number >= 1"),
-    "min_count": (_count, "a whole number >= 1"),
-    "hash_size": (lambda v: v is None or (_count(v) and v <= 1 << 30), "a whole number from 1 to 2^30, or None"),
-    "tag_dictionary": (lambda v: v is None or _count(v), "a whole number >= 1, or None"),
+    "patience": (is_count, "a whole number >= 1"),
+    "min_count": (is_count, "a whole number >= 1"),
+    "hash_size": (lambda v: v is None or (is_count(v) and v <= 1 << 30), "a whole number from 1 to 2^30, or None"),
+    "tag_dictionary": (lambda v: v is None or is_count(v), "a whole number >= 1, or None"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
-    "threads": (lambda v: v is None or _count(v), "a whole number >= 1, or None for all"),
+    "warm_start": (lambda v: isinstance(v, bool), "True or False"),
+    "seed": (_is_seed, "a whole number from 0 to 2^63 - 1"),
+    "threads": (lambda v: v is None or is_count(v), "a whole number >= 1, or None for all"),
 }
 
 

@@ -5,27 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 from trellis.errors import SettingError
-from trellis.optim.contract import Objective, Optimizer, State
+from trellis.optim.auto import Auto, AutoState
+from trellis.optim.contract import Objective, Online, Optimizer, State
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
 from trellis.optim.owlqn import OWLQN, OWLQNState
 from trellis.optim.settings import check_names
 
-OPTIMIZERS: dict[str, type[Any]] = {"lbfgs": LBFGS, "owlqn": OWLQN, "cg": NonlinearCG, "newton-cg": NewtonCG}
-AUTO = "lbfgs"
+OPTIMIZERS: dict[str, type[Any]] = {
+    "auto": Auto,
+    "lbfgs": LBFGS,
+    "owlqn": OWLQN,
+    "cg": NonlinearCG,
+    "newton-cg": NewtonCG,
+}
 
 # class name -> class, for checkpoints
 STATES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
+    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
 }
 
 
 def find_optimizer(name: str, tol: float, **options: Any) -> Optimizer:
-    """The optimiser of that name, with its own hyperparameters; `auto` is the best choice known."""
-    name = AUTO if name == "auto" else name
+    """The optimiser of that name, with its own hyperparameters; `auto` is the quickest known."""
     if name not in OPTIMIZERS:
-        raise SettingError(f"optimizer '{name}' is not known; there are: auto, {', '.join(OPTIMIZERS)}")
+        raise SettingError(f"optimizer '{name}' is not known; there are: {', '.join(OPTIMIZERS)}")
     kind = OPTIMIZERS[name]
     check_names(kind, name, options)
     optimizer: Optimizer = kind(tol=tol, **options)
@@ -37,6 +42,8 @@ __all__ = [
     "OPTIMIZERS",
     "OWLQN",
     "STATES",
+    "Auto",
+    "AutoState",
     "LBFGSState",
     "NewtonCG",
     "NewtonCGState",
@@ -44,6 +51,7 @@ __all__ = [
     "NonlinearCGState",
     "OWLQNState",
     "Objective",
+    "Online",
     "Optimizer",
     "State",
     "find_optimizer",

@@ -20,19 +20,19 @@ from trellis.optim.settings import check_settings, setting
 
 F64 = NDArray[np.float64]
 
-_RATES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
-_DECAY = 0.85  # of the rate in an epoch (Tsuruoka et al. 2009)
+_STEPS = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
+_DECAY = 0.85  # of the step size in an epoch (Tsuruoka et al. 2009)
 _SNAPSHOTS = 20  # of theta in the last epoch, whose average is where L-BFGS begins
 
 
 @dataclass(frozen=True)
 class AutoState:
-    """`epoch` of descent and its `rate`, then the state of what follows in `then`."""
+    """`epoch` of descent and its first step size, then the state of what follows in `then`."""
 
     theta: F64
     value: float
     epoch: int = 0
-    rate: float = 0.0
+    step_size: float = 0.0
     then: LBFGSState | OWLQNState | None = None
 
     @property
@@ -78,8 +78,8 @@ class Auto:
         online = objective.online() if self.epochs and not theta.any() else None
         if online is None:
             return self._followed(LBFGS(tol=self.tol, memory=self.memory).start(objective, theta))
-        rate = online.best_rate(theta, _RATES, np.random.default_rng([self.seed, 0]))
-        return AutoState(theta, math.inf, rate=rate)
+        step_size = online.best_step(theta, _STEPS, np.random.default_rng([self.seed, 0]))
+        return AutoState(theta, math.inf, step_size=step_size)
 
     def step(self, objective: Objective, state: AutoState) -> AutoState:
         """An epoch of descent, or a step of what follows."""
@@ -95,9 +95,9 @@ class Auto:
         last = state.epoch == self.epochs - 1
         done = online.epoch(
             state.theta,
-            state.rate,
+            state.step_size,
             _DECAY,
-            state.epoch * online.sentences,
+            state.epoch,
             _SNAPSHOTS if last else 0,
             np.random.default_rng([self.seed, state.epoch + 1]),
         )
@@ -112,4 +112,5 @@ class Auto:
         return 0.3 + 0.7 * rest if state.epoch else rest
 
     def _followed(self, then: LBFGSState | OWLQNState, state: AutoState | None = None) -> AutoState:
-        return AutoState(then.theta, then.value, state.epoch if state else 0, state.rate if state else 0.0, then)
+        before = AutoState(then.theta, then.value) if state is None else state
+        return replace(before, theta=then.theta, value=then.value, then=then)

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 F64 = NDArray[np.float64]
+
+
+class Epoch(Protocol):
+    """`theta` after an epoch of descent, its `average` over some moments, and the `loss` of each sentence before its
+    own update, added up."""
+
+    @property
+    def theta(self) -> F64: ...
+    @property
+    def average(self) -> F64: ...
+    @property
+    def loss(self) -> float: ...
+
+
+class Online(Protocol):
+    """An objective as stochastic gradient descent sees it."""
+
+    def best_step(self, theta: F64, steps: Sequence[float], rng: np.random.Generator) -> float: ...
+
+    def epoch(
+        self, theta: F64, step: float, decay: float, epoch: int, snapshots: int, rng: np.random.Generator
+    ) -> Epoch:
+        """All sentences once, with step sizes that fall from step * decay^epoch to step * decay^(epoch + 1)."""
+        ...
 
 
 class Objective(Protocol):
@@ -28,10 +53,15 @@ class Objective(Protocol):
         """About the diagonal of H(theta): positive, good for scaling."""
         ...
 
+    def online(self) -> Online | None:
+        """The same objective for stochastic gradient descent; None where that is not possible."""
+        ...
+
 
 class State(Protocol):
     """Everything the next step depends on, and what the loop around it reads. A frozen dataclass of arrays, numbers,
-    truth values, texts, None, tuples of these and other states, so that checkpoints can hold any of them."""
+    truth values, texts, None, tuples of these and other states, so that checkpoints can hold any of them; `STATES` has
+    its class. Arrays of floats are finite, and as long as theta if they have one dimension."""
 
     @property
     def theta(self) -> F64: ...

@@ -16,16 +16,24 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DamagedModelError, FileAccessError, NewerModelError
-from trellis.files import read_bytes, write_atomically
+from trellis.errors import CheckpointError, DamagedModelError, FileAccessError, NewerModelError
+from trellis.files import read_bytes, replacing, write_all
 
 FORMAT = 2
+MODEL = "model"
+CHECKPOINT = "checkpoint"
+_REMEDIES = {MODEL: "restore it or train it again", CHECKPOINT: "delete it and train from the beginning"}
+_INSTEAD = {
+    MODEL: "to go on from its weights use warm_start (--warm-start)",
+    CHECKPOINT: "finish the training with --resume to get a model",
+}
 _MOST_HEADER = 16 << 20
 _ZEROS = "0" * 64
 _DTYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U16": "<u2", "U8": "|u1"}
@@ -36,28 +44,14 @@ Tensors = dict[str, NDArray[Any]]
 
 def to_bytes(description: dict[str, Any], tensors: Tensors) -> bytes:
     """A model's description and tensors -> the bytes of its file."""
-    ordered = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
-    entries, parts, at = {}, [], 0
-    for name in ordered:
-        values = np.ascontiguousarray(tensors[name])
-        parts.append(values.astype(values.dtype.newbyteorder("<"), copy=False).tobytes())
-        entries[name] = {
-            "dtype": _NAMES[values.dtype],
-            "shape": list(values.shape),
-            "data_offsets": [at, at + len(parts[-1])],
-        }
-        at += len(parts[-1])
-    text = _canonical({"format": FORMAT, **description})
-    data = b"".join(parts)
-    blank = _header(text, _ZEROS, entries)
-    return _header(text, _digest(blank, data), entries) + data
+    return b"".join(_laid_out(description, tensors))
 
 
-def from_bytes(raw: bytes, path: str | Path = "model") -> tuple[dict[str, Any], Tensors]:
+def from_bytes(raw: bytes, path: str | Path = "model", kind: str = MODEL) -> tuple[dict[str, Any], Tensors]:
     """The bytes of a file -> description and tensors, or one typed error."""
 
     def damaged(what: str) -> DamagedModelError:
-        return DamagedModelError(f"{path}: not a whole Trellis model: {what}; restore it or train it again")
+        return DamagedModelError(f"{path}: not a whole Trellis {kind}: {what}; {_REMEDIES[kind]}")
 
     if len(raw) < 8:
         raise damaged("it is shorter than a header")
@@ -83,7 +77,7 @@ def from_bytes(raw: bytes, path: str | Path = "model") -> tuple[dict[str, Any], 
         raise damaged("its header cannot be read") from None
     if not canonical or len(metadata) != 2:
         raise damaged("its header is not in canonical form")
-    if _digest(_header(text, _ZEROS, entries), data) != found:
+    if _digest(_header(text, _ZEROS, entries), [data]) != found:
         raise damaged("its checksum does not match its content")
     try:
         tensors = _tensors(entries, data)
@@ -94,14 +88,38 @@ def from_bytes(raw: bytes, path: str | Path = "model") -> tuple[dict[str, Any], 
 
 def write_model(path: str | Path, description: dict[str, Any], tensors: Tensors) -> None:
     """Saves atomically: killed at any moment, the old or the new file is there, whole."""
-    write_atomically(path, to_bytes(description, tensors))
+    with replacing(path) as file:
+        for part in _laid_out(description, tensors):
+            write_all(file, part)
 
 
-def read_model(path: str | Path) -> tuple[dict[str, Any], Tensors]:
-    """Loads and checks a model file."""
+def read_model(path: str | Path, kind: str = MODEL) -> tuple[dict[str, Any], Tensors]:
+    """Loads and checks a file of this kind."""
     if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-        raise FileAccessError(f"{path}: is not a file; a model file is needed")
-    return from_bytes(read_bytes(path), path)
+        raise FileAccessError(f"{path}: is not a file; a {kind} file is needed")
+    description, tensors = from_bytes(read_bytes(path), path, kind)
+    found = CHECKPOINT if CHECKPOINT in description else MODEL
+    if found != kind:
+        raise CheckpointError(f"{path}: is a {found}, not a {kind}; {_INSTEAD[found]}")
+    return description, tensors
+
+
+def _laid_out(description: dict[str, Any], tensors: Tensors) -> list[bytes | memoryview]:
+    """The header, and the data of each tensor where it is: a checkpoint may be as large as all else in memory."""
+    ordered = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
+    entries, parts, at = {}, [], 0
+    for name in ordered:
+        values = np.ascontiguousarray(tensors[name])
+        little = values.astype(values.dtype.newbyteorder("<"), copy=False)
+        parts.append(little.reshape(-1).view(np.uint8).data)
+        entries[name] = {
+            "dtype": _NAMES[values.dtype],
+            "shape": list(tensors[name].shape),
+            "data_offsets": [at, at + values.nbytes],
+        }
+        at += values.nbytes
+    text = _canonical({"format": FORMAT, **description})
+    return [_header(text, _digest(_header(text, _ZEROS, entries), parts), entries), *parts]
 
 
 def _canonical(value: Any) -> str:
@@ -114,9 +132,10 @@ def _header(text: str, digest: str, entries: dict[str, Any]) -> bytes:
     return len(body).to_bytes(8, "little") + body
 
 
-def _digest(head: bytes, data: bytes | bytearray) -> str:
+def _digest(head: bytes, parts: Sequence[bytearray | memoryview]) -> str:
     digest = hashlib.sha256(head)
-    digest.update(data)
+    for part in parts:
+        digest.update(part)
     return digest.hexdigest()
 
 

@@ -58,6 +58,9 @@ class Clocked:
     def hessian_diagonal(self, theta: F64) -> F64:
         return self.objective.hessian_diagonal(theta)
 
+    def online(self) -> None:
+        return None
+
 
 def prepare(task: Task) -> Prepared:
     """Text file -> features."""

@@ -1,5 +1,6 @@
 """The loop around an optimiser."""
 
-from trellis.training.loop import Outcome, Progress, train
+from trellis.training.checkpoint import Checkpoint, Fingerprint, Schedule
+from trellis.training.loop import Keeper, Outcome, Progress, Run, has_ended, train
 
-__all__ = ["Outcome", "Progress", "train"]
+__all__ = ["Checkpoint", "Fingerprint", "Keeper", "Outcome", "Progress", "Run", "Schedule", "has_ended", "train"]

@@ -1,22 +1,25 @@
-"""The loop around an optimiser: iterations, development score, early stop, progress."""
+"""The loop around an optimiser: iterations, development score, early stop, progress, and where a run may go on."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim import Objective, Optimizer
+from trellis.training.estimate import refined
 
 F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What is known after an iteration; `fraction` is a guess from 0 to 1 of how much is done."""
+    """What is known after an iteration; `fraction` (from 0 to 1, of what is done) and `seconds_left` are guesses,
+    `active` counts the weights that are not zero, `products` Hessian-vector products."""
 
     iteration: int
     objective: float
@@ -25,6 +28,28 @@ class Progress:
     seconds: float
     evaluations: int
     fraction: float
+    products: int = 0
+    active: int = 0
+    seconds_left: float = 0.0
+
+
+@dataclass(frozen=True)
+class Best:
+    """The weights of the best development score so far, the objective there, the score and the iteration."""
+
+    theta: F64
+    value: float
+    score: float
+    iteration: int
+
+
+@dataclass(frozen=True)
+class Run:
+    """A training between two iterations: the rest depends on nothing else, but for `seconds`, which have passed."""
+
+    state: Any
+    best: Best | None = None
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -40,6 +65,19 @@ class Outcome:
     stuck: bool
     seconds: float
     dev_score: float | None
+    products: int = 0
+
+
+class Keeper(Protocol):
+    """Who writes a run down so that it can go on another day."""
+
+    def after_iteration(self, run: Run) -> None:
+        """May write, if it is time again."""
+        ...
+
+    def at_end(self, run: Run, finished: bool) -> None:
+        """Writes; not `finished` when the run was interrupted."""
+        ...
 
 
 def train(
@@ -50,39 +88,74 @@ def train(
     dev_score: Callable[[F64], float] | None = None,
     patience: int = 10,
     report: Callable[[Progress], None] | None = None,
+    keeper: Keeper | None = None,
+    resumed: Run | None = None,
+    warm: bool = False,
 ) -> Outcome:
-    """Runs until the optimiser has converged, `max_iter` is reached, or the development score has not risen for
-    `patience` iterations; then the weights of the best development score are returned."""
-    began = time.perf_counter()
-    state = optimizer.start(objective, theta)
-    best, best_score, best_iteration = state, -np.inf, 0
-    stopped_early = False
-    while not (state.converged or state.stuck or state.iteration >= max_iter):
-        state = optimizer.step(objective, state)
-        score = None
-        if dev_score is not None:
-            score = dev_score(state.theta)
-            if score > best_score:
-                best, best_score, best_iteration = state, score, state.iteration
-            stopped_early = state.iteration - best_iteration >= patience
-        if report is not None:
-            seconds = time.perf_counter() - began
-            fraction = max(optimizer.fraction_done(state), state.iteration / max_iter)
-            norm, trials = state.gradient_norm, state.evaluations
-            report(Progress(state.iteration, state.value, norm, score, seconds, trials, fraction))
-        if stopped_early:
-            break
-    if dev_score is not None and state.iteration == 0:
-        best, best_score = state, dev_score(state.theta)
-    chosen = state if dev_score is None else best
+    """Runs from `theta`, or goes on with a `resumed` run, until the optimiser has converged, `max_iter` is reached, or
+    the development score has not risen for `patience` iterations; then the weights of the best development score are
+    returned, among which are those of the start if it is `warm`."""
+    began = time.perf_counter() - (0.0 if resumed is None else resumed.seconds)
+    run = Run(optimizer.start(objective, theta)) if resumed is None else resumed
+    if dev_score is not None and warm and resumed is None:
+        run = replace(run, best=_scored(run.state, dev_score))
+    try:
+        while not has_ended(run, max_iter, patience):
+            state = optimizer.step(objective, run.state)
+            score = None if dev_score is None else dev_score(state.theta)
+            best = run.best
+            if score is not None and (best is None or score > best.score):
+                best = Best(state.theta, state.value, score, state.iteration)
+            # in one assignment: an interrupt finds this run or the one before
+            run = Run(state, best, time.perf_counter() - began)
+            if report is not None:
+                report(_progress(run, score, max(optimizer.fraction_done(state), state.iteration / max_iter)))
+            if keeper is not None:
+                keeper.after_iteration(run)
+    except KeyboardInterrupt:
+        if keeper is not None:
+            keeper.at_end(run, finished=False)
+        raise
+    if dev_score is not None and run.best is None:  # there was nothing to do
+        run = replace(run, best=_scored(run.state, dev_score))
+    if keeper is not None:
+        keeper.at_end(run, finished=True)
+    return _outcome(run, _stopped_early(run, patience), time.perf_counter() - began)
+
+
+def _scored(state: Any, dev_score: Callable[[F64], float]) -> Best:
+    return Best(state.theta, state.value, dev_score(state.theta), state.iteration)
+
+
+def has_ended(run: Run, max_iter: int, patience: int) -> bool:
+    """Whether there is nothing more to do."""
+    state = run.state
+    return bool(state.converged or state.stuck or state.iteration >= max_iter or _stopped_early(run, patience))
+
+
+def _stopped_early(run: Run, patience: int) -> bool:
+    return run.best is not None and run.state.iteration - run.best.iteration >= patience
+
+
+def _progress(run: Run, score: float | None, fraction: float) -> Progress:
+    state = run.state
+    return Progress(
+        state.iteration, state.value, state.gradient_norm, score, run.seconds, state.evaluations, fraction,
+        state.products, int(np.count_nonzero(state.theta)), refined(run.seconds, fraction),
+    )  # fmt: skip
+
+
+def _outcome(run: Run, stopped_early: bool, seconds: float) -> Outcome:
+    state, best = run.state, run.best
     return Outcome(
-        chosen.theta,
-        chosen.value,
+        state.theta if best is None else best.theta,
+        state.value if best is None else best.value,
         state.iteration,
         state.evaluations,
         state.converged,
         stopped_early,
         state.stuck,
-        time.perf_counter() - began,
-        None if dev_score is None else float(best_score),
+        seconds,
+        None if best is None else float(best.score),
+        state.products,
     )

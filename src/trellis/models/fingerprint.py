@@ -1,0 +1,78 @@
+"""What a training was made from, as a small table that tells two trainings apart and says where they differ."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis import __version__
+from trellis.models.settings import plain
+from trellis.scoring import WeightLayout
+from trellis.training import Fingerprint
+
+if TYPE_CHECKING:
+    from trellis.objective import Examples
+
+# Settings that a resumed training may have otherwise: threads change nothing; max_iter and patience only say when to
+# stop, and the checkpoint sees to it that they are not smaller than they may be; what the target, the features and the
+# start are is in the digests of what they make.
+_FREE = {"threads", "max_iter", "patience", "target", "features", "warm_start"}
+
+
+def fingerprint(
+    params: dict[str, Any],
+    labels: Sequence[str],
+    examples: Examples,
+    layout: WeightLayout,
+    dev: object,
+    theta: NDArray[np.float64],
+) -> Fingerprint:
+    """Name -> a setting's value, or the digest of data. `params`: of the estimator; `dev`: the development data, None
+    without."""
+    settings = {name: plain(value) for name, value in params.items() if name not in _FREE}
+    settings = json.loads(json.dumps(settings))  # as a file gives them back
+    return {
+        "trellis": __version__,
+        **settings,
+        "labels": digest((tuple(labels), examples.gold, examples.offsets)),
+        "attributes": digest(examples),
+        "layout": digest(layout),
+        "dev": None if dev is None else digest(dev),
+        "start": digest(theta) if theta.any() else None,
+    }
+
+
+def digest(value: object) -> str:
+    """SHA-256 over arrays, text, numbers, None, and tuples and dataclasses of these, with their shapes."""
+    state = hashlib.sha256()
+    _update(state, value)
+    return state.hexdigest()
+
+
+def _update(state: Any, value: object) -> None:
+    if isinstance(value, np.ndarray):
+        little = np.ascontiguousarray(value).astype(value.dtype.newbyteorder("<"), copy=False)
+        state.update(f"array {little.dtype.str} {value.shape}:".encode())
+        state.update(little.reshape(-1).view(np.uint8).data)
+    elif isinstance(value, str):
+        data = value.encode("utf-8", "surrogatepass")
+        state.update(f"text {len(data)}:".encode() + data)
+    elif value is None or isinstance(value, bool | int | float):
+        state.update(f"{value!r};".encode())
+    elif isinstance(value, tuple | list):
+        state.update(f"tuple {len(value)}:".encode())
+        for one in value:
+            _update(state, one)
+    elif is_dataclass(value):
+        names = [field.name for field in fields(value)]
+        state.update(f"record {names}:".encode())
+        for name in names:
+            _update(state, getattr(value, name))
+    else:
+        raise TypeError(f"{type(value).__name__} has no digest")

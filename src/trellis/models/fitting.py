@@ -1,0 +1,216 @@
+"""What surrounds the training of a model: checkpoints, the log, the estimate, progress."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis import __version__
+from trellis.errors import CheckpointError, SettingError
+from trellis.models.development import Development
+from trellis.models.fingerprint import fingerprint
+from trellis.models.linear import LinearChain
+from trellis.models.settings import is_count, plain
+from trellis.store import CheckpointFile, RunLog
+from trellis.training import Checkpoint, Fingerprint, Outcome, Progress, Run, Schedule, has_ended, train
+from trellis.training.estimate import Estimate, array_bytes, estimate, refined, usual_evaluations
+
+if TYPE_CHECKING:
+    from trellis.engine import ThreadedObjective
+    from trellis.objective import Examples
+    from trellis.optim import Optimizer
+
+F64 = NDArray[np.float64]
+
+_LOG = logging.getLogger(__name__)
+_LOGGED = ("iteration", "objective", "gradient_norm", "evaluations", "products", "dev_score", "seconds", "active")
+
+
+class Trained(Protocol):
+    """The settings of an estimator that are looked at here."""
+
+    l2: float
+    tol: float
+    max_iter: int
+    patience: int
+
+    def get_params(self) -> dict[str, Any]: ...
+
+
+class Fitting:
+    """One call of `fit`: where it is written down, and who hears of it."""
+
+    def __init__(
+        self,
+        estimator: Trained,
+        checkpoint: str | Path | None,
+        resume: bool,
+        checkpoint_every: int | None,
+        log: str | Path | None,
+        progress: Callable[[Progress], None] | None,
+    ):
+        if checkpoint is None and (resume or checkpoint_every is not None):
+            name = "resume" if resume else "checkpoint_every"
+            raise SettingError(f"{name} has no meaning without a folder for the checkpoint; give checkpoint too")
+        if checkpoint_every is not None and not is_count(checkpoint_every):
+            raise SettingError(f"checkpoint_every is {checkpoint_every!r}; expected a whole number of iterations >= 1")
+        self._estimator, self._progress, self._every, self._resume = estimator, progress, checkpoint_every, resume
+        self._file = None if checkpoint is None else CheckpointFile(checkpoint)
+        self._log = None if log is None else RunLog(log, append=resume)
+        self._made_from: Fingerprint = {}
+        self._sizes: dict[str, int] = {}
+        self._expected: float | None = None  # seconds
+        self._written: int | None = None  # iteration
+        if self._file is not None:
+            self._file.prepare()
+            if not resume and self._file.path.exists():
+                raise CheckpointError(
+                    f"{self._file.path}: there is a checkpoint already; go on from it with resume=True (--resume), "
+                    "or delete it to start afresh"
+                )
+
+    def describe(self, model: LinearChain, examples: Examples, dev: Development | None, theta: F64) -> None:
+        """Notes what the training is made from, while it is all there."""
+        layout = model.layout
+        self._sizes = {
+            "sentences": len(examples.offsets) - 1,
+            "tokens": len(examples.gold),
+            "labels": len(model.labels),
+            "attributes": layout.attributes,
+            "weights": layout.size,
+        }
+        if self._file is not None:
+            content = None if dev is None else dev.content
+            self._made_from = fingerprint(self._estimator.get_params(), model.labels, examples, layout, content, theta)
+
+    def train(
+        self,
+        objective: ThreadedObjective,
+        optimizer: Optimizer,
+        theta: F64,
+        dev: Development | None,
+        data: Sequence[object] = (),
+    ) -> Outcome:
+        """Trains, or goes on where an interrupted training was. `data`: what lies in memory beside the objective."""
+        settings, resumed = self._estimator, self._resumed(len(theta))
+        log = self._log
+        with nullcontext() if log is None else closing(log):
+            guess = self._estimate(objective, optimizer, theta, dev, data, resumed, log is not None)
+            if log is not None:
+                log.write(*self._first_line(resumed, guess))
+            keeper = None if self._file is None else Schedule(self._write, self._every)
+            try:
+                outcome = train(
+                    objective, optimizer, theta, settings.max_iter, dev, settings.patience, self._report(log),
+                    keeper, resumed, warm=bool(theta.any()),
+                )  # fmt: skip
+            except KeyboardInterrupt:
+                if log is not None:
+                    log.write("interrupted", {"checkpoint": self._written})
+                if self._written is not None:
+                    _LOG.info("interrupted; iteration %d is kept, go on with resume=True (--resume)", self._written)
+                raise
+            if log is not None:
+                log.write("end", _last_line(outcome))
+        return outcome
+
+    def _resumed(self, size: int) -> Run | None:
+        if self._file is None or not self._resume:
+            return None
+        found, path = self._file.read(), self._file.path
+        if found is None:
+            _LOG.info("no checkpoint in %s; training starts afresh", path.parent)
+            return None
+        checkpoint = Checkpoint.from_parts(*found, self._made_from, size, path)
+        checkpoint.check_stops(self._estimator.max_iter, self._estimator.patience, path)
+        run = checkpoint.run
+        if has_ended(run, self._estimator.max_iter, self._estimator.patience):
+            _LOG.info("training had ended at iteration %d; nothing is left to do (%s)", run.state.iteration, path)
+        else:
+            _LOG.info("training goes on from iteration %d (%s)", run.state.iteration, path)
+        return run
+
+    def _write(self, run: Run, finished: bool) -> None:
+        assert self._file is not None
+        checkpoint = Checkpoint(run, finished, self._estimator.patience, self._made_from)
+        self._file.write(*checkpoint.parts())
+        self._written = run.state.iteration
+
+    def _report(self, log: RunLog | None) -> Callable[[Progress], None] | None:
+        if log is None and self._progress is None:
+            return None
+
+        def report(now: Progress) -> None:
+            if log is not None:
+                values = asdict(now)
+                log.write("iteration", {name: values[name] for name in _LOGGED})
+            if self._progress is not None:
+                left = refined(now.seconds, now.fraction, self._expected)
+                self._progress(replace(now, seconds_left=left))
+
+        return report
+
+    def _estimate(
+        self,
+        objective: ThreadedObjective,
+        optimizer: Optimizer,
+        theta: F64,
+        dev: Development | None,
+        data: Sequence[object],
+        resumed: Run | None,
+        wanted: bool,
+    ) -> Estimate | None:
+        """None when nobody would hear of it: it costs an evaluation."""
+        settings = self._estimator
+        if not (wanted or _LOG.isEnabledFor(logging.INFO)):
+            return None
+        if resumed is not None and has_ended(resumed, settings.max_iter, settings.patience):
+            return None
+        done = 0.0 if resumed is None else optimizer.fraction_done(resumed.state)
+        usual = usual_evaluations(self._sizes["tokens"], settings.l2, settings.tol, settings.max_iter)
+        held = array_bytes(objective.shards, *data, dev)
+        for shard in objective.shards[:1]:  # loads the kernels
+            shard.value_and_gradient(theta)
+        guess = estimate(
+            lambda: objective.value_and_gradient(theta),
+            None if dev is None else lambda: dev(theta),
+            (1.0 - done) * usual,
+            held,
+            len(theta),
+        )
+        self._expected = guess.seconds if resumed is None else resumed.seconds + guess.seconds
+        _LOG.info("training will take %s", guess)
+        return guess
+
+    def _first_line(self, resumed: Run | None, guess: Estimate | None) -> tuple[str, dict[str, Any]]:
+        settings = {name: plain(value) for name, value in self._estimator.get_params().items()}
+        return ("start" if resumed is None else "resume"), {
+            "trellis": __version__,
+            "settings": settings,
+            **self._sizes,
+            "iteration": 0 if resumed is None else resumed.state.iteration,
+            "expected_seconds": None if guess is None else guess.seconds,
+            "expected_bytes": None if guess is None else guess.bytes,
+        }
+
+
+def _last_line(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "iterations": outcome.iterations,
+        "objective": outcome.objective,
+        "evaluations": outcome.evaluations,
+        "products": outcome.products,
+        "converged": outcome.converged,
+        "stopped_early": outcome.stopped_early,
+        "stuck": outcome.stuck,
+        "dev_score": outcome.dev_score,
+        "seconds": outcome.seconds,
+        "active": int(np.count_nonzero(outcome.theta)),
+    }

@@ -1,0 +1,249 @@
+"""`trellis train` over more than one process: killed, interrupted, resumed, logged; and its options in a file."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import click
+import pytest
+
+import trellis
+from trellis.cli.app import main
+from trellis.cli.train import train
+from trellis.corpus import sample_path
+
+# weak regularisation, so that there are about a hundred iterations to be killed in
+COMMAND = [
+    "train", str(sample_path("train")), "--columns", "word,pos,chunk,entity", "--target", "chunk", "--l2", "0.01",
+    "--tol", "1e-7", "--checkpoint-every", "1",
+]  # fmt: skip
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Calls `trellis` in this process; returns exit code, standard output and standard error."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["trellis", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def start(*arguments):
+    command = [sys.executable, "-m", "trellis", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The bytes of the model of a run that nobody disturbed, without any checkpoint."""
+    folder = tmp_path_factory.mktemp("whole")
+    without = [word for word in COMMAND if word != "--checkpoint-every"][:-1]
+    done = subprocess.run(
+        [sys.executable, "-m", "trellis", *without, "--model", folder / "m"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return (folder / "m").read_bytes()
+
+
+def test_killed_at_random_moments_and_resumed_it_is_the_same_model(tmp_path, uninterrupted):
+    chance = random.Random(1)
+    model, log = tmp_path / "m", tmp_path / "log"
+    arguments = [*COMMAND, "--model", model, "--checkpoint", tmp_path / "run", "--resume", "--log", log]
+    kills = 0
+    for _ in range(10):
+        seen = log.stat().st_size if log.exists() else 0
+        with start(*arguments) as process:
+            while process.poll() is None and (not log.exists() or log.stat().st_size == seen):
+                time.sleep(0.002)  # until it has begun to train
+            time.sleep(chance.uniform(0.0, 0.08))
+            process.kill()
+            kills += process.wait() == -signal.SIGKILL
+    assert kills >= 3  # a run that goes on shortly before its end may be too quick
+    with start(*arguments) as process:
+        assert process.wait() == 0, process.stderr.read()
+    assert model.read_bytes() == uninterrupted
+    found = lines(log)
+    assert any(line["event"] == "resume" for line in found)
+    reached = [line["iteration"] for line in found if line["event"] == "iteration"]
+    assert set(reached) == set(range(1, found[-1]["iterations"] + 1))
+
+
+def test_ctrl_c_keeps_the_last_iteration(tmp_path, uninterrupted):
+    model, log = tmp_path / "m", tmp_path / "log"
+    arguments = [*COMMAND, "--model", model, "--checkpoint", tmp_path, "--log", log, "--checkpoint-every", 10_000]
+    with start(*arguments) as process:
+        while not log.exists() or log.read_text().count("\n") < 5:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        said = process.stderr.read()
+    kept = next(line["checkpoint"] for line in lines(log) if line["event"] == "interrupted")
+    assert f"interrupted; iteration {kept} is kept, go on with resume=True (--resume)\n" in said
+    assert said.endswith("trellis: interrupted\n")
+    assert not model.exists()
+    with start(*arguments, "--resume") as process:
+        assert process.wait() == 0
+        assert f"training goes on from iteration {kept}" in process.stderr.read()
+    assert model.read_bytes() == uninterrupted
+
+
+QUICK = [*COMMAND[:-2], "--max-iter", "6"]
+
+
+class TestCheckpoints:
+    def test_one_that_is_there_is_not_overwritten(self, run, tmp_path):
+        arguments = [*QUICK, "--model", tmp_path / "m", "--checkpoint", tmp_path / "run"]
+        assert run(*arguments)[0] == 0
+        code, _, err = run(*arguments)
+        assert code == 1
+        assert err.splitlines()[-1].startswith(f"trellis: {tmp_path / 'run' / 'training.checkpoint'}: there is a check")
+        code, _, err = run(*arguments, "--resume")
+        assert code == 0
+        assert "training had ended at iteration 6; nothing is left to do" in err
+        assert "will take" not in err
+
+    def test_other_settings_are_one_clear_line(self, run, tmp_path):
+        arguments = [*QUICK, "--model", tmp_path / "m", "--checkpoint", tmp_path, "--resume"]
+        code, _, err = run(*arguments)
+        assert code == 0
+        assert f"no checkpoint in {tmp_path}; training starts afresh" in err
+        code, _, err = run(*arguments, "--l2", "3")
+        assert code == 1
+        assert "the checkpoint was made with l2=0.01, this is l2=3.0; resume with" in err.splitlines()[-1]
+
+    def test_resume_needs_to_know_where(self, run, tmp_path):
+        code, _, err = run(*QUICK, "--model", tmp_path / "m", "--resume")
+        assert code == 1
+        assert "resume has no meaning without a folder" in err
+
+
+def test_what_it_will_take_is_said_first(run, tmp_path):
+    _, _, err = run(*QUICK, "--model", tmp_path / "m")
+    assert err.splitlines()[1].startswith("training will take about 1 s and ")
+    assert err.splitlines()[1].endswith("MB")
+    _, _, err = run(*QUICK, "--model", tmp_path / "m", "--dev", sample_path("test"))
+    assert "training will take up to " in err
+
+
+def test_warm_start_from_a_model_file(run, tmp_path):
+    train = [*COMMAND[:-2], "--tol", "1e-4", "--json"]
+    code, cold, _ = run(*train, "--model", tmp_path / "m")
+    assert code == 0
+    code, warm, err = run(*train, "--model", tmp_path / "m", "--warm-start", tmp_path / "m")
+    assert code == 0
+    assert "39,802 of 39,802 weights carried over" in err
+    assert json.loads(warm)["iterations"] < json.loads(cold)["iterations"] / 2
+    code, _, err = run(*train, "--model", tmp_path / "m", "--warm-start", tmp_path / "no")
+    assert (code, err) == (1, f"trellis: {tmp_path / 'no'}: no such file\n")
+
+
+def test_a_log_never_overwrites_what_is_read_or_written(run, tmp_path):
+    data = tmp_path / "data"
+    data.write_bytes(sample_path("train").read_bytes())
+    for log, message in ((data, "would overwrite the data"), (tmp_path / "m", "give two names")):
+        code, _, err = run("train", data, "--model", tmp_path / "m", "--log", log)
+        assert code == 1
+        assert message in err
+    assert data.read_bytes() == sample_path("train").read_bytes()
+
+
+class TestConfig:
+    def test_every_option_is_shown_with_its_value(self, run):
+        code, out, _ = run("train", "--show-config")
+        assert code == 0
+        shown = tomllib.loads(out)
+        defaults = {name: p.default for name, p in inspect.signature(trellis.CRF).parameters.items()}
+        for name, value in shown.items():
+            if name in defaults:
+                assert value == defaults[name]
+        hidden = [line[2:].removesuffix(" =") for line in out.splitlines() if line.endswith(" =")]
+        settings = set(defaults) - {"warm_start"}  # a truth value there, a file here
+        assert settings <= {*shown, *hidden}
+        assert all(defaults[name] is None for name in hidden if name in settings)
+        assert "# Most iterations.\nmax_iter = 1000\n" in out
+
+    def test_values_that_were_given_are_shown(self, run):
+        _, out, _ = run(
+            "train", "a.txt", "b.txt", "--show-config", "--l2", "3", "--all-pairs", "--features", 'x "y" \\'
+        )
+        shown = tomllib.loads(out)
+        assert shown["train"] == ["a.txt", "b.txt"]
+        assert (shown["l2"], shown["all_pairs"], shown["features"]) == (3.0, True, 'x "y" \\')
+
+    def test_what_is_shown_can_be_read(self, run, tmp_path):
+        given = ["--l2", "0.25", "--max-iter", "7", "--dev", "ö.txt", "--hash-size", "100", "--strict"]
+        _, out, _ = run("train", "x.txt", "--show-config", *given)
+        (tmp_path / "c.toml").write_text(out, encoding="utf-8")
+        assert run("train", "--config", tmp_path / "c.toml", "--show-config")[1] == out
+
+    def test_a_file_a_set_and_an_option(self, run, tmp_path):
+        path = tmp_path / "c.toml"
+        path.write_text('\ufeffl2 = 1.5\nmax-iter = 3\ntol = 0.1\ntrain = "x.txt"\nseed = 1\n', encoding="utf-8")
+        arguments = ["-s", "max_iter=4", "--tol", "0.2", "--set", "features=word[0]", "--show-config"]
+        for order in ([*arguments, "--config", path], ["--config", path, *arguments]):
+            shown = tomllib.loads(run("train", *order)[1])
+            assert (shown["l2"], shown["max_iter"], shown["tol"]) == (1.5, 4, 0.2)
+            assert (shown["train"], shown["features"], shown["seed"]) == (["x.txt"], "word[0]", 1)
+
+    def test_training_from_a_file_alone(self, run, tmp_path):
+        text = f"""
+            train = [{json.dumps(str(sample_path("train")))}]
+            model = {json.dumps(str(tmp_path / "m"))}
+            columns = "word,pos,chunk,entity"
+            target = "chunk"
+            max_iter = 3
+            json = true
+        """
+        (tmp_path / "c.toml").write_text(text, encoding="utf-8")
+        code, out, _ = run("train", "--config", tmp_path / "c.toml")
+        assert code == 0
+        assert json.loads(out)["iterations"] == 3
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("l2 = ", "c.toml: not a TOML file: Invalid value"),
+            ("maxiter = 3", "c.toml: unknown option 'maxiter'; did you mean max_iter?"),
+            ("xyz = 3", "unknown option 'xyz'; there are: train, model, "),
+            ("[train]\nl2 = 3", "train is {'l2': 3}; expected a list of files"),
+            ("max_iter = 1.5", "max_iter is 1.5; expected a whole number"),
+            ("max_iter = true", "max_iter is True; expected a whole number"),
+            ("l2 = 'much'", "l2 is 'much'; expected a whole number or a number"),
+            ("features = 3", "features is 3; expected text in quotes"),
+            ("all_pairs = 1", "all_pairs is 1; expected true or false"),
+            ("show_config = true", "unknown option 'show_config'"),
+        ],
+    )
+    def test_a_bad_file_is_one_clear_line(self, run, tmp_path, monkeypatch, text, message):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "c.toml").write_text(text)
+        code, _, err = run("train", "x.txt", "--model", "m", "--config", "c.toml")
+        assert code == 1
+        assert message in err
+        assert err.count("\n") == 1
+
+    def test_no_file(self, run):
+        assert "no.toml: no such file" in run("train", "--config", "no.toml")[2]
+        assert "--set l2: expected key=value" in run("train", "--set", "l2")[2]
+
+    def test_every_option_has_a_meaning(self):
+        assert all(option.help for option in train.params if isinstance(option, click.Option))
