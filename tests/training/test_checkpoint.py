@@ -16,6 +16,8 @@ MADE = {"trellis": "1", "l2": 1.0, "labels": "a" * 64, "attributes": "b" * 64, "
 
 
 class Rosenbrock:
+    l1 = 0.0
+
     def value_and_gradient(self, theta):
         a, b = theta
         gradient = np.array([-400 * a * (b - a * a) - 2 * (1 - a), 200 * (b - a * a)])

@@ -103,6 +103,8 @@ class TestAState:
 
     def test_of_l_bfgs_goes_on_as_if_nothing_had_been(self):
         class Bowl:
+            l1 = 0.0
+
             def value_and_gradient(self, theta):
                 scale = np.arange(1.0, 6.0)
                 return float(scale @ (theta - 1) ** 4), 4 * scale * (theta - 1) ** 3

@@ -16,6 +16,8 @@ START = np.array([-1.2, 1.0])
 class Rosenbrock:
     """A long way down, for L-BFGS about 35 iterations."""
 
+    l1 = 0.0
+
     def __init__(self):
         self.calls = 0
 

@@ -23,6 +23,7 @@ I64 = NDArray[np.int64]
 # CoNLL-2002 Spanish, Altun's S3, l2 = 1, after 6 epochs 5.5% against 29%. Other powers and other counts in place of 10
 # were better for one of the two and worse for the other.)
 _SELDOM, _POWER = 10.0, 0.35
+_LARGEST = 1e4  # value of an attribute: with larger ones a step may lead anywhere
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,14 @@ class OnlineShard:
 
 
 def can_descend(shard: Shard) -> bool:
-    """Whether a shard is of the kind that the compiled pass knows: the plain log loss, no attributes on arcs."""
+    """Whether a shard is of the kind that the compiled pass knows: the plain log loss, no attributes on arcs, no values
+    that are extreme."""
     return (
         isinstance(shard, PlainShard)
         and shard.loss is LOSSES["log"]
         and shard.arcs is None
         and shard.forbidden is None
         and all(target.weights is None for target in shard.targets)
+        and float(np.abs(shard.occurrences.row_value).max(initial=0.0)) <= _LARGEST
+        and float(np.abs(shard.occurrences.pair_value).max(initial=0.0)) <= _LARGEST
     )

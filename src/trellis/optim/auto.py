@@ -23,6 +23,7 @@ F64 = NDArray[np.float64]
 _STEPS = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 _DECAY = 0.85  # of the step size in an epoch (Tsuruoka et al. 2009)
 _SNAPSHOTS = 20  # of theta in the last epoch, whose average is where L-BFGS begins
+_FEWEST = 1000  # sentences: with fewer, L-BFGS alone is as quick
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ class Auto:
         if objective.l1 > 0:
             return self._followed(OWLQN(tol=self.tol, memory=self.memory).start(objective, theta))
         online = objective.online() if self.epochs and not theta.any() else None
-        if online is None:
+        if online is None or online.sentences < _FEWEST:
             return self._followed(LBFGS(tol=self.tol, memory=self.memory).start(objective, theta))
         step_size = online.best_step(theta, _STEPS, np.random.default_rng([self.seed, 0]))
         return AutoState(theta, math.inf, step_size=step_size)
@@ -88,8 +89,13 @@ class Auto:
         lbfgs = LBFGS(tol=self.tol, memory=self.memory, diagonal=state.epoch > 0)
         if state.then is not None:
             return self._followed(lbfgs.step(objective, state.then), state)
-        if state.epoch == self.epochs:
-            return self._followed(lbfgs.start(objective, state.theta), state)
+        if state.epoch < self.epochs:
+            return self._descended(objective, state)
+        # the evaluation where it starts is part of the first step
+        return self._followed(lbfgs.step(objective, lbfgs.start(objective, state.theta)), state)
+
+    def _descended(self, objective: Objective, state: AutoState) -> AutoState:
+        """One more epoch; if that leads nowhere, L-BFGS from zero."""
         online = objective.online()
         assert online is not None
         last = state.epoch == self.epochs - 1
@@ -101,6 +107,8 @@ class Auto:
             _SNAPSHOTS if last else 0,
             np.random.default_rng([self.seed, state.epoch + 1]),
         )
+        if not (math.isfinite(done.loss) and np.isfinite(done.theta).all()):
+            return replace(state, theta=np.zeros_like(state.theta), epoch=self.epochs)
         return replace(state, theta=done.average if last else done.theta, value=done.loss, epoch=state.epoch + 1)
 
     def fraction_done(self, state: AutoState) -> float:

@@ -26,6 +26,9 @@ class Epoch(Protocol):
 class Online(Protocol):
     """An objective as stochastic gradient descent sees it."""
 
+    @property
+    def sentences(self) -> int: ...
+
     def best_step(self, theta: F64, steps: Sequence[float], rng: np.random.Generator) -> float: ...
 
     def epoch(
