@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -21,7 +21,9 @@ from trellis.models.development import Development
 from trellis.models.feature_files import Callables
 from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, gold_of, token_offsets
+from trellis.models.known import Known, costs_of, known_of, weights_of
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
+from trellis.models.recipe import optimizer_of, prior_of
 from trellis.models.serial import description_of, model_from
 from trellis.models.settings import check_settings, plain
 from trellis.models.warm import carried_over
@@ -40,11 +42,18 @@ class CRF(Estimator):
 
     target: the column to predict (for a corpus; lists bring their labels as `y`).
     features: a preset (`chunking`), a template file, or template lines.
+    loss: log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin (see docs/training.md).
+    optimizer: auto, lbfgs, owlqn, cg or newton-cg; options: its own settings by name, e.g. {"memory": 50}.
     l2: 1/sigma^2 of a Gaussian prior; the penalty is l2/2 * |theta|^2.
+    l1: the penalty l1 * |theta|_1, under which many weights are 0; needs the optimizer owlqn, which auto takes.
+    hyperbolic: strength of a prior between the two, with the penalty of l1 for large weights and that of l2 near 0.
+    costs: what a mistake costs at a token with that label, 1 where not named; for hinge and softmax-margin their
+    margin, for the pointwise losses the weight of a token.
     min_count: attributes that occur less often in training are left out.
     hash_size: number attributes by a hash into so many places rather than keep them all (see docs/features.md).
     tag_dictionary: words seen at least so often may only have the labels they were seen with, in training and after.
     all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
+    partial: in the target column `?` is a token whose label is not known and `A|B` one that is A or B.
     warm_start: a further `fit` begins with the weights of the last one, by the names of attributes and labels.
     seed: of whatever optimisers draw at random.
     threads: how many to use; None for all. Results do not depend on it.
@@ -59,7 +68,11 @@ class CRF(Estimator):
         features: Choice = "chunking",
         loss: str = "log",
         optimizer: str = "auto",
+        options: Mapping[str, Any] | None = None,
         l2: float = 1.0,
+        l1: float = 0.0,
+        hyperbolic: float = 0.0,
+        costs: Mapping[str, float] | None = None,
         max_iter: int = 1000,
         tol: float = 1e-5,
         patience: int = 10,
@@ -68,6 +81,7 @@ class CRF(Estimator):
         tag_dictionary: int | None = None,
         all_pairs: bool = False,
         all_transitions: bool = False,
+        partial: bool = False,
         warm_start: bool = False,
         seed: int = 0,
         threads: int | None = None,
@@ -76,7 +90,11 @@ class CRF(Estimator):
         self.features = features
         self.loss = loss
         self.optimizer = optimizer
+        self.options = options
         self.l2 = l2
+        self.l1 = l1
+        self.hyperbolic = hyperbolic
+        self.costs = costs
         self.max_iter = max_iter
         self.tol = tol
         self.patience = patience
@@ -85,6 +103,7 @@ class CRF(Estimator):
         self.tag_dictionary = tag_dictionary
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
+        self.partial = partial
         self.warm_start = warm_start
         self.seed = seed
         self.threads = threads
@@ -94,6 +113,9 @@ class CRF(Estimator):
         X: Sentences,
         y: Labels | None = None,
         *,
+        sample_weight: Any = None,
+        soft: Sequence[NDArray[Any]] | None = None,
+        labels: Sequence[str] | None = None,
         dev: Sentences | None = None,
         dev_y: Labels | None = None,
         start: CRF | None = None,
@@ -103,8 +125,11 @@ class CRF(Estimator):
         log: str | Path | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
-        """Trains on a corpus, or on sentences of attribute lists, dicts or arrays with their labels `y`.
+        """Trains on a corpus, or on sentences of attribute lists, dicts or arrays with their labels `y`, where None
+        is a label that is not known and a set one of several.
 
+        sample_weight: how much each sentence counts; 2 is as if it were given twice.
+        soft, labels: probabilities in place of labels, an array [tokens, labels] for each sentence, and their names.
         dev, dev_y: training stops once the score there has not risen for `patience` iterations, and keeps the weights
         of the best one.
         start: a trained model whose weights to begin with, by the names of attributes and labels; the rest is 0.
@@ -114,47 +139,44 @@ class CRF(Estimator):
         progress: is called after each iteration.
         """
         from trellis.engine import ThreadedObjective
-        from trellis.losses import find_loss
-        from trellis.objective import L2, Examples, cut_into_shards
-        from trellis.optim import find_optimizer
+        from trellis.losses import Target, find_loss
+        from trellis.objective import Examples, cut_into_shards
 
         check_settings(self)
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
-        earlier = self._earlier(start)
-        if self.hash_size is not None and self.min_count > 1:
-            raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
-        loss, optimizer = find_loss(self.loss), find_optimizer(self.optimizer, self.tol)
-        features, packed, labels, gold, offsets = self._learn(X, y)
-        if not features.attributes and (isinstance(X, Corpus) or self.min_count > 1):
-            often = f" {self.min_count} times or more" if self.min_count > 1 else ""
-            raise DataError(
-                f"the features find nothing in the training data{often}; choose others, or a min_count of 1"
-            )
-        if len(labels) > MOST_LABELS:
-            raise DataError(
-                f"{len(labels):,} different labels; at most {MOST_LABELS:,} (is '{self.target}' the target?)"
-            )
+        earlier, optimizer, prior = self._earlier(start), optimizer_of(self), prior_of(self)
+        given = self._given(X, y, soft, labels)
+        loss = find_loss(self.loss, given.kind)
+        costs = costs_of(self.costs, given.labels)
+        if costs is not None and not loss.uses_costs:
+            raise SettingError(f"loss '{self.loss}' knows no costs; use softmax-margin, hinge or a pointwise loss")
+        features, packed = self._learn(X, given)
+        if len(given.labels) == 1:
+            warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
+        offsets, gold = token_offsets(X), given.gold
         layout = observed_layout(
-            packed.indptr, packed.ids, gold, offsets, features.attributes, len(labels),
-            self.all_pairs, self.all_transitions, packed.allowed,
+            packed.indptr, packed.ids, gold, offsets, features.attributes, len(given.labels),
+            self.all_pairs, self.all_transitions, packed.allowed, given.seen,
         )  # fmt: skip
         if packed.arcs is not None:
             layout = with_observed_arcs(
                 layout, packed.arcs.indptr, packed.arcs.ids, gold, offsets, features.arc_attributes, self.all_pairs
             )
-        if len(labels) == 1:
-            warnings.warn(f"'{labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
-        examples = Examples(packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed)
+        target = Target(gold, weights_of(sample_weight, len(offsets) - 1), costs, given.known, given.soft)
+        examples = Examples(
+            packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target
+        )
         shards = cut_into_shards(layout, examples, loss)
-        model = LinearChain(tuple(labels), features, layout, np.zeros(layout.size))
+        model = LinearChain(tuple(given.labels), features, layout, np.zeros(layout.size))
         theta = model.weights if earlier is None else carried_over(model, earlier)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target)
         fitting.describe(model, examples, held_out, theta)
         del packed, examples
-        with ThreadedObjective(shards, layout.size, L2(self.l2), self._threads) as objective:
+        cache = getattr(optimizer, "cache", 0)
+        with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, cache) as objective:
             outcome = fitting.train(objective, optimizer, theta, held_out, [X, model])
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
-        self._adopt(LinearChain(tuple(labels), features, layout, outcome.theta), outcome, columns)
+        self._adopt(model.with_weights(outcome.theta), outcome, columns)
         if outcome.dev_score == 0.0:
             warnings.warn("the score on the development data never rose above 0; has it the same labels?", stacklevel=2)
         if not (outcome.converged or outcome.stopped_early):
@@ -239,17 +261,27 @@ class CRF(Estimator):
         self.stopped_early_ = outcome.stopped_early
         self.dev_score_ = outcome.dev_score
 
-    def _learn(
-        self, X: Sentences, y: Labels | None
-    ) -> tuple[FeatureKind, Packed, list[str], NDArray[np.int32], NDArray[np.int64]]:
-        """Features, the data packed in them, label names, gold labels and offsets."""
-        from trellis.features import callables_of, templates_for
-
+    def _given(
+        self, X: Sentences, y: Labels | None, soft: Sequence[NDArray[Any]] | None, names: Sequence[str] | None
+    ) -> Known:
+        """The labels, as far as they are known, checked."""
         if isinstance(X, str) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
             raise DataError(f"expected a corpus (read_conll) or a list of sentences, not {type(X).__name__}")
-        gold = gold_of(X, y, self.target).compact()
-        if not len(gold):
+        given = known_of(X, y, self.target, self.partial, soft, names)
+        if not len(given.gold):
             raise DataError("there is no token to learn from", X.path if isinstance(X, Corpus) else None)
+        if len(given.labels) > MOST_LABELS:
+            raise DataError(
+                f"{len(given.labels):,} different labels; at most {MOST_LABELS:,} (is '{self.target}' the target?)"
+            )
+        if given.kind != "gold" and self.tag_dictionary is not None:
+            raise SettingError("a tag_dictionary needs gold labels for every token")
+        return given
+
+    def _learn(self, X: Sentences, given: Known) -> tuple[FeatureKind, Packed]:
+        """Features, and the data packed in them."""
+        from trellis.features import callables_of, templates_for
+
         features: FeatureKind
         if isinstance(X, Corpus):
             corpus = X.compact()
@@ -261,7 +293,7 @@ class CRF(Estimator):
             features = learnt
             if self.tag_dictionary is not None:
                 column = _words_of(corpus, target)
-                known = TagDictionary.learn(column, corpus[column], gold.ids, len(gold.strings), self.tag_dictionary)
+                known = TagDictionary.learn(column, corpus[column], given.gold, len(given.labels), self.tag_dictionary)
                 features = replace(learnt, dictionary=known)
                 packed = replace(packed, allowed=known.allowed(corpus[column]))
         else:
@@ -269,7 +301,12 @@ class CRF(Estimator):
                 name = "tag_dictionary" if self.tag_dictionary is not None else "hash_size"
                 raise SettingError(f"{name} is for corpora with columns; sentences were given as lists")
             features, packed = GivenFeatures.learn(X, self.min_count)
-        return features, packed, list(gold.strings), gold.ids, token_offsets(X)
+        if not features.attributes and (isinstance(X, Corpus) or self.min_count > 1):
+            often = f" {self.min_count} times or more" if self.min_count > 1 else ""
+            raise DataError(
+                f"the features find nothing in the training data{often}; choose others, or a min_count of 1"
+            )
+        return features, packed
 
     def _earlier(self, start: CRF | None) -> LinearChain | None:
         """The model whose weights to begin with."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -36,6 +36,10 @@ def _is_seed(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 1 << 63
 
 
+def _is_table(value: object) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+
+
 SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "target": (lambda v: v is None or isinstance(v, str), "the name of a column"),
     "features": (
@@ -44,7 +48,14 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "loss": (lambda v: isinstance(v, str), "a name"),
     "optimizer": (lambda v: isinstance(v, str), "a name"),
+    "options": (lambda v: v is None or _is_table(v), "a dict of names and values, or None"),
     "l2": (lambda v: _number(v) and v >= 0, "a number >= 0"),
+    "l1": (lambda v: _number(v) and v >= 0, "a number >= 0"),
+    "hyperbolic": (lambda v: _number(v) and v >= 0, "a number >= 0"),
+    "costs": (
+        lambda v: v is None or (_is_table(v) and all(_number(one) and one >= 0 for one in v.values())),
+        "a dict of labels and numbers >= 0, or None",
+    ),
     "max_iter": (is_count, "a whole number >= 1"),
     "tol": (lambda v: _number(v) and 0 < v < 1, "a number between 0 and 1"),
     "patience": (is_count, "a whole number >= 1"),
@@ -53,6 +64,7 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "tag_dictionary": (lambda v: v is None or is_count(v), "a whole number >= 1, or None"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
+    "partial": (lambda v: isinstance(v, bool), "True or False"),
     "warm_start": (lambda v: isinstance(v, bool), "True or False"),
     "seed": (_is_seed, "a whole number from 0 to 2^63 - 1"),
     "threads": (lambda v: v is None or is_count(v), "a whole number >= 1, or None for all"),
@@ -80,4 +92,6 @@ def plain(value: Any) -> Any:
     """A parameter as JSON can hold it."""
     if isinstance(value, os.PathLike) or _is_features(value):
         return str(value)
+    if isinstance(value, Mapping):
+        return {name: plain(one) for name, one in sorted(value.items())}
     return value.item() if isinstance(value, np.generic) else value

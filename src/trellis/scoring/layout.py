@@ -96,11 +96,13 @@ def observed_layout(
     all_pairs: bool = False,
     all_transitions: bool = False,
     allowed: Allowed | None = None,
+    labels_at: NDArray[np.bool_] | None = None,
 ) -> WeightLayout:
     """Weights for what the training data shows: pairs of an attribute and a label at one token, and labels of
     neighbouring tokens; or for all pairs, or all transitions.
 
     With `allowed`, pairs are counted only at tokens that have a choice: the others teach nothing about attributes.
+    `labels_at: BOOL[tokens, labels]` says which labels are seen at a token, if not just the gold one.
     """
     if all_pairs:
         start = np.arange(0, (attributes + 1) * labels, labels, dtype=np.int64)
@@ -112,9 +114,15 @@ def observed_layout(
             from trellis.scoring.restricted import attributes_at
 
             indptr, ids, _ = attributes_at(allowed.open, indptr, ids)
-        seen = mark_pairs(indptr, ids, gold, attributes, labels)
+        if labels_at is None:
+            seen = mark_pairs(indptr, ids, gold, attributes, labels)
+        else:
+            seen = mark_pairs(*_once_a_label(indptr, ids, labels_at), attributes, labels)
         start, label = list_pairs(seen, labels)
-    follows = np.ones((labels, labels), bool) if all_transitions else _neighbours(gold, offsets, labels)
+    if all_transitions:
+        follows = np.ones((labels, labels), bool)
+    else:
+        follows = _neighbours(gold, offsets, labels) if labels_at is None else _possible_neighbours(labels_at, offsets)
     _check_number(len(label))
     source, target = (side.astype(np.int32) for side in np.nonzero(follows))
     return WeightLayout(labels, start, label, source, target)
@@ -150,6 +158,19 @@ def _neighbours(gold: I32, offsets: I64, labels: int) -> NDArray[np.bool_]:
     here = np.flatnonzero(~first_tokens(offsets))
     follows[gold[here - 1], gold[here]] = True
     return follows
+
+
+def _possible_neighbours(labels_at: NDArray[np.bool_], offsets: I64) -> NDArray[np.bool_]:
+    here = np.flatnonzero(~first_tokens(offsets))
+    counts = labels_at[here - 1].astype(np.float32).T @ labels_at[here].astype(np.float32)
+    return np.asarray(counts > 0)
+
+
+def _once_a_label(indptr: I64, ids: I32, labels_at: NDArray[np.bool_]) -> tuple[I64, I32, I32]:
+    """Each token's attributes once for each of its labels: packed, and that label."""
+    token, label = np.nonzero(labels_at)
+    begin, source = _gathered(indptr, token)
+    return begin, ids[source], label.astype(np.int32)
 
 
 def _gathered(start: I64, chosen: I64) -> tuple[I64, I64]:

@@ -1,0 +1,49 @@
+"""Settings -> optimiser and prior."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, Protocol
+
+from trellis.errors import SettingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trellis.objective import Prior
+    from trellis.optim import Optimizer
+
+
+class Settings(Protocol):
+    """Those of an estimator that are looked at here."""
+
+    optimizer: str
+    options: Mapping[str, Any] | None
+    tol: float
+    l1: float
+    l2: float
+    hyperbolic: float
+    seed: int
+
+
+def optimizer_of(settings: Settings) -> Optimizer:
+    """The optimiser with its options; the seed is a setting of its own for all that draw at random."""
+    from trellis.optim import OPTIMIZERS, find_optimizer
+
+    options = dict(settings.options or {})
+    for name in ("tol", "seed"):
+        if name in options:
+            raise SettingError(f"'{name}' is a setting of its own, not among the options of an optimizer")
+    kind = OPTIMIZERS.get(settings.optimizer)
+    if kind is not None and any(field.name == "seed" for field in fields(kind)):
+        options["seed"] = settings.seed
+    return find_optimizer(settings.optimizer, settings.tol, **options)
+
+
+def prior_of(settings: Settings) -> Prior:
+    """What is penalised besides l1, which is the optimiser's business."""
+    from trellis.objective import L2, Hyperbolic, Priors
+
+    if settings.hyperbolic == 0:
+        return L2(settings.l2)
+    return Priors([L2(settings.l2), Hyperbolic(settings.hyperbolic)])
