@@ -23,6 +23,16 @@ def test_a_token_may_have_the_labels_of_its_set():
     assert allowed.open.tolist() == [False, True, True]
 
 
+def test_places_and_where_they_are_in_full_rows():
+    allowed = sets([1, 0, 2], [0, 1, 2, 3, 4], [1], [0, 2])
+    token, label = allowed.sites
+    assert token.tolist() == [0, 1, 1, 1, 1, 1, 2, 2]
+    assert label.tolist() == [1, 0, 1, 2, 3, 4, 0, 2]
+    assert allowed.width == 8
+    assert allowed.in_rows.tolist() == [1, 8, 9, 10, 11, 12, 16, 18]
+    assert len(allowed.part(2, 2).in_rows) == 0
+
+
 def test_a_part_has_the_sets_of_its_tokens():
     allowed = sets([1, 0, 2], [0, 1, 2], [1], [0, 2])
     part = allowed.part(1, 3)

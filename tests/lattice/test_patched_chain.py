@@ -110,6 +110,23 @@ def test_asking_nothing_about_arcs_leaves_the_rest_as_it_is(problem):
     assert found.log_z.tobytes() == expected.log_z.tobytes()
 
 
+@given(problem=problems, seed=st.integers(0, 100))
+def test_a_solved_chain_answers_about_nodes_and_transitions_also_when_nothing_is_asked_about_patches(problem, seed):
+    rng = np.random.default_rng(seed)
+    weights, h = rng.normal(size=len(problem.offsets) - 1), rng.normal(size=problem.padded().shape)
+    path = rng.integers(0, len(problem.transitions), len(h)).astype(np.int32)
+    answers = []
+    for gradient in (problem.gradient, None):
+        chain = problem.chain()
+        chain.gradient = gradient
+        solved = chain.solve()
+        expected, covariance = solved.expected(weights), solved.covariance(h.copy(), None, weights)
+        solved.subtract_path(*expected, path)
+        parts = [*chain.path_gradient(path, path[::-1].copy(), weights), *expected, covariance.nodes, covariance.arcs]
+        answers.append([part.tobytes() for part in parts])
+    assert answers[0] == answers[1]
+
+
 @given(problem=problems)
 def test_best_paths_are_those_of_the_transitions_written_out(problem):
     written = Chain(problem.scores, problem.blocks, problem.offsets)

@@ -135,6 +135,15 @@ def test_a_path_that_is_not_allowed_scores_minus_infinity():
     assert chain.path_scores(np.array([0, 0], np.int32)).tolist() == [-np.inf]
 
 
+def test_a_label_that_is_not_allowed_has_no_probability_and_no_place():
+    allowed = Allowed(np.array([0, 1], np.int32), np.array([0, 2, 3]), np.array([0, 1, 1], np.int32))
+    solved = RestrictedWorkChain(np.zeros(3), allowed, np.zeros((2, 2)), np.array([0, 2])).solve()
+    outside = np.array([0, 0], np.int32)
+    assert solved.on_path(solved.expected()[0], outside).tolist() == [0.5, 0.0]
+    assert solved.path_nodes(np.array([3.0, 4.0]), outside).tolist() == [3.0, 0.0, 0.0]
+    assert solved.covariance_on(np.array([1.0, 0.0, 0.0]), None, outside).tolist() == [0.25, 0.0]
+
+
 @given(problem=problems)
 def test_the_score_of_a_token_without_a_choice_changes_only_log_z(problem):
     chain, fixed = problem.chain, np.repeat(~problem.allowed.open, problem.allowed.counts)

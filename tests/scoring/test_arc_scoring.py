@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -116,6 +116,34 @@ def test_a_run_of_tokens_has_the_marginals_of_the_transitions_written_out(proble
             value = 1.0 if problem.values is None else problem.values[k]
             expected[here] += value * written.arcs[t - a].ravel()[layout.arc_pair[here]]
     np.testing.assert_allclose(gradient, expected, **near)
+
+
+@given(problem=problems, data=st.data())
+def test_h_along_a_direction_is_what_the_direction_adds_to_the_transitions(problem, data):
+    """The covariance pass, asked of sentences first..last, against the transitions written out along the direction."""
+    layout, labels = problem.layout, problem.layout.labels
+    first = data.draw(st.integers(0, len(problem.offsets) - 1))
+    last = data.draw(st.integers(first, len(problem.offsets) - 1))
+    a, b = int(problem.offsets[first]), int(problem.offsets[last])
+    offsets, rng = problem.offsets[first : last + 1] - a, np.random.default_rng(1)
+    scores = np.full((b - a, -(-labels // 4) * 4), -np.inf)
+    scores[:, :labels] = rng.normal(size=(b - a, labels))
+    along = replace(problem, weights=rng.normal(size=layout.size))
+    node_h = rng.normal(size=(b - a, labels))
+    written = Chain(scores[:, :labels].copy(), problem.blocks()[a:b], offsets).covariance(node_h, along.blocks()[a:b])
+
+    chains, transitions = problem.chains(), layout.transition_matrix(problem.weights[layout.pairs : layout.arcs_at])
+    weights = problem.weights[layout.arcs_at :].copy()
+    patch = chains.patching(patches_of(layout, weights), transitions, None)
+    solved = patch(WorkChain(scores, transitions, offsets, scores.copy), a, b).solve()
+    weights[:] = np.nan  # theta has moved on
+    matrix = layout.transition_matrix(along.weights[layout.pairs : layout.arcs_at])
+    h = chains.arc_h(layout, matrix, along.weights[layout.arcs_at :])(a, b)
+    answer = solved.covariance(np.pad(node_h, ((0, 0), (0, scores.shape[1] - labels))), h)
+    near = {"rtol": 1e-9, "atol": 1e-10}
+    np.testing.assert_allclose(answer.nodes[:, :labels], written.nodes, **near)
+    np.testing.assert_allclose(answer.arcs, written.arcs.sum(axis=0), **near)
+    np.testing.assert_allclose(answer.expectation, written.expectation, **near)
 
 
 @given(problem=problems)

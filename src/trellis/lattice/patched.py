@@ -73,14 +73,10 @@ class PatchedChain(WorkChain):
         subtract_patched_path(self.offsets, self.patches, path, ones, self.gradient)
 
     def solve(self) -> PatchedSolved:
-        sentences = len(self.offsets) - 1
-        alpha, beta, step = (np.empty_like(self.scores) for _ in range(3))
-        kept = Kept(
-            alpha, beta, step, np.empty(sentences, bool), np.empty(sentences),
-            self.transitions, self.offsets, self.patches, self.kinds,
-        )  # fmt: skip
-        keep(self.scores, kept)
-        return PatchedSolved(kept, self.gradient)
+        sentences, rows = len(self.offsets) - 1, np.empty((3, *self.scores.shape))
+        kept = Kept(rows, np.empty(sentences, bool), np.empty(sentences), self.transitions, self.offsets)
+        keep(self.scores, self.patches, self.kinds, kept)
+        return PatchedSolved(kept, self.patches, self.kinds, self.gradient)
 
 
 def patched_best(scores: F64, transitions: F64, offsets: I64, patches: Patches) -> I32:

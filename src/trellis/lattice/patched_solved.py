@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from trellis.lattice.chain import F64, I32, Covariance
+from trellis.lattice.kernels.patched import Kinds
 from trellis.lattice.kernels.patched_answers import PatchedH, patched_covariance, patched_sums
 from trellis.lattice.kernels.patched_kept import Kept
 from trellis.lattice.kernels.patched_paths import add_patched_scores, subtract_patched_path
+from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.kernels.paths import path_scores, subtract_path
 from trellis.lattice.solved import NO_SOFT, ArcH, NodesInRows, sums_of
 
@@ -26,6 +28,8 @@ class PatchedSolved(NodesInRows):
     """
 
     kept: Kept
+    patches: Patches
+    kinds: Kinds
     gradient: F64 | None
 
     @property
@@ -35,7 +39,7 @@ class PatchedSolved(NodesInRows):
 
     @property
     def width(self) -> int:
-        return int(self.kept.alpha.shape[1])
+        return int(self.kept.rows.shape[2])
 
     def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
         return self._sums(weights, False, self._by_patch)
@@ -68,7 +72,7 @@ class PatchedSolved(NodesInRows):
         each = self._weights(weights)
         subtract_path(nodes, arcs[None], 0, self.kept.offsets, path, each)
         if self.gradient is not None:
-            subtract_patched_path(self.kept.offsets, self.kept.patches, path, each, self.gradient)
+            subtract_patched_path(self.kept.offsets, self.patches, path, each, self.gradient)
 
     @property
     def _by_patch(self) -> F64:
@@ -82,17 +86,19 @@ class PatchedSolved(NodesInRows):
             return arc_h
         assert arc_h is None or isinstance(arc_h, np.ndarray)
         matrix = np.zeros_like(self.kept.transitions) if arc_h is None else arc_h
-        nowhere = np.zeros_like(self.kept.patches.indptr)
-        return PatchedH(matrix, self.kept.patches._replace(indptr=nowhere))
+        nowhere = np.zeros_like(self.patches.indptr)
+        return PatchedH(matrix, self.patches._replace(indptr=nowhere))
 
     def _sums(self, weights: F64 | None, variances: bool, by_patch: F64) -> tuple[F64, F64]:
-        nodes, arcs = np.empty_like(self.kept.alpha), np.zeros_like(self.kept.transitions)
-        patched_sums(self.kept, self._weights(weights), variances, nodes, arcs, by_patch)
+        nodes, arcs = np.empty_like(self.kept.rows[0]), np.zeros_like(self.kept.transitions)
+        patched_sums(self.kept, self.patches, self.kinds, self._weights(weights), variances, nodes, arcs, by_patch)
         return nodes, arcs
 
     def _covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64, want_arcs: bool) -> Covariance:
         arcs, expectation = np.zeros_like(self.kept.transitions), np.empty(len(self.log_z))
         node_h[:, len(arcs) :] = 0.0
-        h = self._h(arc_h)
-        patched_covariance(self.kept, h, weights, want_arcs, node_h, arcs, self._by_patch, expectation)
+        patched_covariance(
+            self.kept, self.patches, self.kinds, self._h(arc_h), weights,
+            want_arcs, node_h, arcs, self._by_patch, expectation,
+        )  # fmt: skip
         return Covariance(node_h, arcs, expectation)

@@ -35,39 +35,50 @@ class PatchedH(NamedTuple):
 
 
 @kernel
-def patched_sums(kept: Array, weights: Array, variances: bool, nodes: Array, arcs: Array, by_patch: Array) -> None:
+def patched_sums(
+    kept: Array,
+    patches: Array,
+    kinds: Array,
+    weights: Array,
+    variances: bool,
+    nodes: Array,
+    arcs: Array,
+    by_patch: Array,
+) -> None:
     """weights[s] P, or weights[s] P (1 - P): of nodes into nodes F64[tokens, width], of arcs added up over tokens to
     arcs F64[labels, labels], and times the patches' values (or their squares) to by_patch F64[weights of the patches],
     unless that is empty."""
-    width, room = nodes.shape[1], room_for(kept)
+    rows, apart, log_z, transitions, offsets = kept
+    kind, factors, sums = kinds.kind, kinds.factors, kinds.sums
+    width, labels, room = nodes.shape[1], len(transitions), room_for(transitions, patches, factors)
     pair = np.zeros((width, width))
-    kept.kinds.sums[:] = 0.0
+    sums[:] = 0.0
     for s in range(len(weights)):
-        a, b, weight = kept.offsets[s], kept.offsets[s + 1], weights[s]
-        if weight == 0.0 or kept.log_z[s] == -np.inf:
+        a, b, weight = offsets[s], offsets[s + 1], weights[s]
+        if weight == 0.0 or log_z[s] == -np.inf:
             nodes[a:b] = 0.0
             continue
         for t in range(a, b):
-            nodes_at(kept, s, t, nodes[t])
-            _weigh(nodes[t], weight, variances)
+            nodes_at(rows, t, apart[s], labels, nodes[t])
+            for j in range(width):
+                p = nodes[t, j]
+                nodes[t, j] = weight * (p * (1.0 - p) if variances else p)
             if t == a:
                 continue
-            arcs_at(kept, s, t, room, pair)
+            arcs_at(rows, t, apart[s], transitions, patches, kind[t], factors, room, pair)
             for i in range(width):
-                _weigh(pair[i], weight, variances)
-            _hand_out(kept, t, pair, variances, by_patch)
-    _collect(kept, arcs, by_patch)
-
-
-@part
-def _weigh(p: Array, weight: float, variances: bool) -> None:
-    for j in range(len(p)):
-        p[j] = weight * (p[j] * (1.0 - p[j]) if variances else p[j])
+                for j in range(width):
+                    p = pair[i, j]
+                    pair[i, j] = weight * (p * (1.0 - p) if variances else p)
+            _hand_out(patches, t, kind[t], pair, variances, sums, by_patch)
+    _collect(kinds.patches, sums, arcs, by_patch)
 
 
 @kernel
 def patched_covariance(
     kept: Array,
+    patches: Array,
+    kinds: Array,
     h: Array,
     weights: Array,
     want_arcs: bool,
@@ -78,52 +89,54 @@ def patched_covariance(
 ) -> None:
     """weights[s] Cov[H, 1_node] in the place of node_h, nodes: F64[tokens, width]; the same of arcs, if wanted, where
     `patched_sums` has them; h: a PatchedH; E[H] into expectation: F64[sentences]."""
-    width, labels, room = nodes.shape[1], len(kept.transitions), room_for(kept)
+    rows, apart, log_z, transitions, offsets = kept
+    kind, factors, sums, matrix, patches_h = kinds.kind, kinds.factors, kinds.sums, h.matrix, h.patches
+    width, labels, room = nodes.shape[1], len(transitions), room_for(transitions, patches, factors)
     longest = 0
     for s in range(len(weights)):
-        longest = max(longest, kept.offsets[s + 1] - kept.offsets[s])
+        longest = max(longest, offsets[s + 1] - offsets[s])
     left, right = np.empty((longest, width)), np.empty(width)  # A_t for all t, and B_t
     node, ahead = np.empty(width), np.empty(width)
     pair, g = np.zeros((width, width)), np.zeros((width, width))
-    g[:labels, :labels] = h.matrix
-    kept.kinds.sums[:] = 0.0
+    g[:labels, :labels] = matrix
+    sums[:] = 0.0
     for s in range(len(weights)):
-        a, b, weight = kept.offsets[s], kept.offsets[s + 1], weights[s]
+        a, b, weight = offsets[s], offsets[s + 1], weights[s]
         expectation[s] = 0.0
-        if a == b or kept.log_z[s] == -np.inf:
+        if a == b or log_z[s] == -np.inf:
             nodes[a:b] = 0.0
             continue
         left[0] = nodes[a]
         for t in range(a + 1, b):
-            arcs_at(kept, s, t, room, pair)
-            add_patches(h.patches, t, g)
+            arcs_at(rows, t, apart[s], transitions, patches, kind[t], factors, room, pair)
+            add_patches(patches_h, t, g)
             _from_the_left(pair, g, left[t - a - 1], nodes[t], node, left[t - a])
-            take_back(h.patches, t, h.matrix, g)
-        nodes_at(kept, s, b - 1, node)
+            take_back(patches_h, t, matrix, g)
+        nodes_at(rows, b - 1, apart[s], labels, node)
         mean = 0.0
         for j in range(width):
             mean += node[j] * left[b - a - 1, j]
         expectation[s] = mean
         right[:] = 0.0
         for t in range(b - 1, a - 1, -1):
-            nodes_at(kept, s, t, node)
+            nodes_at(rows, t, apart[s], labels, node)
             for j in range(width):
                 ahead[j] = nodes[t, j] + right[j]
                 nodes[t, j] = weight * (node[j] * (left[t - a, j] + right[j] - mean))
             if t == a:
                 continue
-            arcs_at(kept, s, t, room, pair)
-            add_patches(h.patches, t, g)
+            arcs_at(rows, t, apart[s], transitions, patches, kind[t], factors, room, pair)
+            add_patches(patches_h, t, g)
             _from_the_right(pair, g, ahead, right)
             if want_arcs:
                 for i in range(width):
                     before = left[t - a - 1, i] - mean
                     for j in range(width):
                         pair[i, j] *= weight * (before + (g[i, j] + ahead[j]))
-                _hand_out(kept, t, pair, False, by_patch)
-            take_back(h.patches, t, h.matrix, g)
+                _hand_out(patches, t, kind[t], pair, False, sums, by_patch)
+            take_back(patches_h, t, matrix, g)
     if want_arcs:
-        _collect(kept, arcs, by_patch)
+        _collect(kinds.patches, sums, arcs, by_patch)
 
 
 @part
@@ -154,27 +167,25 @@ def _from_the_right(pair: Array, g: Array, ahead: Array, out: Array) -> None:
 
 
 @part
-def _hand_out(kept: Array, t: int, share: Array, squares: bool, by_patch: Array) -> None:
+def _hand_out(patches: Array, t: int, kind: int, share: Array, squares: bool, sums: Array, by_patch: Array) -> None:
     """What token t's arcs F64[width, width] add, to its kind or else to all transitions and its own patches."""
-    kind = kept.kinds.kind[t]
-    sums = kept.kinds.sums[max(kind, 0)]
+    to = sums[max(kind, 0)]
     for i in range(len(share)):
         for j in range(len(share)):
-            sums[i, j] += share[i, j]
+            to[i, j] += share[i, j]
     if kind < 0 and len(by_patch):
         if squares:
-            gather_squares(kept.patches, t, share, by_patch)
+            gather_squares(patches, t, share, by_patch)
         else:
-            gather_patches(kept.patches, t, share, by_patch)
+            gather_patches(patches, t, share, by_patch)
 
 
 @part
-def _collect(kept: Array, arcs: Array, by_patch: Array) -> None:
+def _collect(patches: Array, sums: Array, arcs: Array, by_patch: Array) -> None:
     """Adds up what has been handed out to kinds, whose patches have no values but 1."""
-    sums = kept.kinds.sums
     for k in range(len(sums)):
         if len(by_patch):
-            gather_patches(kept.kinds.patches, k, sums[k], by_patch)
+            gather_patches(patches, k, sums[k], by_patch)
         for i in range(len(arcs)):
             for j in range(len(arcs)):
                 arcs[i, j] += sums[k, i, j]

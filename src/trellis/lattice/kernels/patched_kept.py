@@ -26,17 +26,13 @@ Array = Any
 
 
 class Kept(NamedTuple):
-    """A patched chain, its `log_z: F64[sentences]` and what is kept; `apart: BOOL[sentences]`: in the log domain."""
+    """A chain without its patches and kinds, its `log_z: F64[sentences]` and what is kept."""
 
-    alpha: Array  # F64[tokens, width]
-    beta: Array  # F64[tokens, width]
-    step: Array  # F64[tokens, width]: k, or scores
-    apart: Array
+    rows: Array  # F64[3, tokens, width]: alpha, beta and k; or log alpha, log beta and the scores
+    apart: Array  # BOOL[sentences]: in the log domain
     log_z: Array
     transitions: Array  # F64[labels, labels]
     offsets: Array  # I64[sentences + 1]
-    patches: Array
-    kinds: Array
 
 
 class Room(NamedTuple):
@@ -49,44 +45,47 @@ class Room(NamedTuple):
 
 
 @part
-def room_for(kept: Array) -> Any:
-    block = np.empty((1, len(kept.transitions), len(kept.transitions)))
-    block[0] = kept.transitions
-    changing = kept.kinds.factors[0].copy()
-    return Room(block, changing, np.empty((2, largest_patch(kept.patches))), np.empty(kept.alpha.shape[1]))
+def room_for(transitions: Array, patches: Array, factors: Array) -> Any:
+    labels, width = len(transitions), factors.shape[1]
+    block = np.empty((1, labels, labels))
+    block[0] = transitions
+    return Room(block, factors[0].copy(), np.empty((2, largest_patch(patches))), np.empty(width))
 
 
 @kernel
-def keep(scores: Array, kept: Array) -> None:
-    """Fills all of `kept` that is not given, from scores F64[tokens, width] with -inf in the padding."""
-    top, bottom, forbidden = spread_of(kept.transitions)
+def keep(scores: Array, patches: Array, kinds: Array, kept: Array) -> None:
+    """Fills what is kept, `apart` and `log_z`, from scores F64[tokens, width] with -inf in the padding."""
+    rows, apart, log_z, transitions, offsets = kept
+    top, bottom, forbidden = spread_of(transitions)
     spread = np.inf if forbidden else top - bottom
-    room = room_for(kept)
-    offsets, longest = kept.offsets, 0
+    room = room_for(transitions, patches, kinds.factors)
+    longest = 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
     scale = np.empty(longest)
     for s in range(len(offsets) - 1):
         a, b = offsets[s], offsets[s + 1]
-        kept.apart[s], kept.log_z[s] = enter_patched(scores, a, b - a, kept.patches, spread, kept.step[a:b])
-        if kept.apart[s]:
-            kept.step[a:b] = scores[a:b]
-            kept.log_z[s] = _keep_logarithms(kept, a, b, room.block, room.row[: len(kept.transitions)])
+        apart[s], log_z[s] = enter_patched(scores, a, b - a, patches, spread, rows[2, a:b])
+        if apart[s]:
+            rows[2, a:b] = scores[a:b]
+            log_z[s] = _keep_logarithms(rows, a, b, transitions, patches, room)
         else:
-            _keep_scaled(kept, a, b, room, scale)
-            kept.log_z[s] += top * max(b - a - 1, 0) - log_product(scale, b - a)
+            _keep_scaled(rows, a, b, patches, kinds.kind, kinds.factors, room, scale)
+            log_z[s] += top * max(b - a - 1, 0) - log_product(scale, b - a)
 
 
 @part
-def _keep_scaled(kept: Array, a: int, b: int, room: Array, scale: Array) -> None:
+def _keep_scaled(
+    rows: Array, a: int, b: int, patches: Array, kind: Array, factors: Array, room: Array, scale: Array
+) -> None:
     """Tokens a..b, whose psi is in the place of k."""
-    alpha, beta, step, row = kept.alpha, kept.beta, kept.step, room.row
+    alpha, beta, step, row = rows[0], rows[1], rows[2], room.row
     for t in range(a, b):
         if t == a:
             row[:] = 1.0
         else:
-            push(alpha[t - 1], _factors(kept, t, room), row)
-            _put_back(kept, t, room)
+            push(alpha[t - 1], _changed(patches, t, kind[t], factors, room), row)
+            _put_back(patches, t, kind[t], factors, room)
         c = normalised(row, step[t], alpha[t])
         scale[t - a] = c
         for j in range(len(row)):
@@ -97,74 +96,92 @@ def _keep_scaled(kept: Array, a: int, b: int, room: Array, scale: Array) -> None
             continue
         for j in range(len(row)):
             row[j] = step[t + 1, j] * beta[t + 1, j]
-        factors = _factors(kept, t + 1, room)
+        factor = _changed(patches, t + 1, kind[t + 1], factors, room)
         for i in range(len(row)):
             total = 0.0
             for j in range(len(row)):
-                total += factors[i, j] * row[j]
+                total += factor[i, j] * row[j]
             beta[t, i] = total
-        _put_back(kept, t + 1, room)
+        _put_back(patches, t + 1, kind[t + 1], factors, room)
 
 
 @ordered_part
-def _keep_logarithms(kept: Array, a: int, b: int, block: Array, ahead: Array) -> float:
-    """Tokens a..b, whose scores are there; returns log Z. ahead: room, F64[labels]."""
-    labels = len(ahead)
-    alpha, beta = kept.alpha[a:b, :labels], kept.beta[a:b, :labels]
-    log_z = patched_forward(kept.step[a:b], kept.transitions, kept.patches, a, block[0], alpha)
+def _keep_logarithms(rows: Array, a: int, b: int, transitions: Array, patches: Array, room: Array) -> float:
+    """Tokens a..b, whose scores are there; returns log Z."""
+    labels, block = len(transitions), room.block[0]
+    alpha, beta, scores, ahead = rows[0, a:b, :labels], rows[1, a:b, :labels], rows[2, a:b], room.row[:labels]
+    log_z = patched_forward(scores, transitions, patches, a, block, alpha)
     if log_z == -np.inf:
         return log_z
     beta[b - a - 1 :] = 0.0
     for t in range(b - a - 1, 0, -1):
         for j in range(labels):
-            ahead[j] = kept.step[a + t, j] + beta[t, j]
-        add_patches(kept.patches, a + t, block[0])
-        patched_backward_step(block[0], ahead, beta[t - 1])
-        take_back(kept.patches, a + t, kept.transitions, block[0])
+            ahead[j] = scores[t, j] + beta[t, j]
+        add_patches(patches, a + t, block)
+        patched_backward_step(block, ahead, beta[t - 1])
+        take_back(patches, a + t, transitions, block)
     return log_z
 
 
 @part
-def nodes_at(kept: Array, s: int, t: int, out: Array) -> None:
-    """out: F64[width], P(y_t = j) of token t, in sentence s, which has a path."""
-    if kept.apart[s]:
-        labels = len(kept.transitions)
-        node_marginals(kept.alpha[:, :labels], kept.beta[:, :labels], t, out)
-    else:
-        for j in range(len(out)):
-            out[j] = kept.alpha[t, j] * kept.beta[t, j]
-
-
-@part
-def arcs_at(kept: Array, s: int, t: int, room: Array, out: Array) -> None:
-    """out: F64[width, width], 0 in the padding; P(y_(t-1) = i, y_t = j) of token t, not the first of sentence s, which
-    has a path."""
-    if kept.apart[s]:
-        add_patches(kept.patches, t, room.block[0])
-        arc_marginals(kept.step, room.block, 0, kept.alpha, kept.beta, t, out)
-        take_back(kept.patches, t, kept.transitions, room.block[0])
+def nodes_at(rows: Array, t: int, apart: bool, labels: int, out: Array) -> None:
+    """out: F64[width], P(y_t = j) of token t, in a sentence that has a path."""
+    if apart:
+        node_marginals(rows[0, :, :labels], rows[1, :, :labels], t, out)
         return
-    q, factors = room.row, _factors(kept, t, room)
-    for j in range(len(q)):
-        q[j] = kept.step[t, j] * kept.beta[t, j]
-    for i in range(len(q)):
-        a = kept.alpha[t - 1, i]
-        for j in range(len(q)):
-            out[i, j] = a * (factors[i, j] * q[j])
-    _put_back(kept, t, room)
+    for j in range(len(out)):
+        out[j] = rows[0, t, j] * rows[1, t, j]
 
 
 @part
-def _factors(kept: Array, t: int, room: Array) -> Any:
+def arcs_at(
+    rows: Array,
+    t: int,
+    apart: bool,
+    transitions: Array,
+    patches: Array,
+    kind: int,
+    factors: Array,
+    room: Array,
+    out: Array,
+) -> None:
+    """out: F64[width, width], 0 in the padding; P(y_(t-1) = i, y_t = j) of token t, which is of that kind and not the
+    first, in a sentence that has a path.
+
+    Arrays go one by one: to take one out of a tuple at every token counts its references, which costs more than this.
+    """
+    if apart:
+        block = room.block
+        add_patches(patches, t, block[0])
+        arc_marginals(rows[2], block, 0, rows[0], rows[1], t, out)
+        take_back(patches, t, transitions, block[0])
+    elif kind >= 0:
+        _products(rows, t, factors[kind], room.row, out)
+    else:
+        _products(rows, t, _changed(patches, t, kind, factors, room), room.row, out)
+        _put_back(patches, t, kind, factors, room)
+
+
+@part
+def _products(rows: Array, t: int, factor: Array, q: Array, out: Array) -> None:
+    for j in range(len(q)):
+        q[j] = rows[2, t, j] * rows[1, t, j]
+    for i in range(len(q)):
+        a = rows[0, t - 1, i]
+        for j in range(len(q)):
+            out[i, j] = a * (factor[i, j] * q[j])
+
+
+@part
+def _changed(patches: Array, t: int, kind: int, factors: Array, room: Array) -> Any:
     """The factors of the transitions into token t, F64[width, width]; to be put back after use."""
-    kind = kept.kinds.kind[t]
     if kind >= 0:
-        return kept.kinds.factors[kind]
-    multiply_patches(kept.patches, t, room.changing, room.powers)
+        return factors[kind]
+    multiply_patches(patches, t, room.changing, room.powers)
     return room.changing
 
 
 @part
-def _put_back(kept: Array, t: int, room: Array) -> None:
-    if kept.kinds.kind[t] < 0:
-        take_back(kept.patches, t, kept.kinds.factors[0], room.changing)
+def _put_back(patches: Array, t: int, kind: int, factors: Array, room: Array) -> None:
+    if kind < 0:
+        take_back(patches, t, factors[0], room.changing)
