@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from trellis.errors import SettingError
+
 # Paths are plain strings here; whoever opens a file says what is wrong with it. `-` is standard input.
 columns = click.option(
     "--columns", metavar="NAMES", help="Names of the columns from left to right, `_` to leave one out."
@@ -16,3 +18,27 @@ as_json = click.option("--json", "json", is_flag=True, help="Print one JSON obje
 def names_of(columns: str | None) -> list[str] | None:
     """`word,pos,chunk` -> a list."""
     return None if columns is None else columns.split(",")
+
+
+def table_of(text: object, option: str) -> dict[str, object] | None:
+    """`name=value,name=value` -> a dict; numbers and true or false are taken as such."""
+    if text is None:
+        return None
+    table: dict[str, object] = {}
+    for pair in str(text).split(","):
+        name, equals, value = pair.rpartition("=")
+        if not (equals and name.strip() and value.strip()):
+            raise SettingError(f"{option} {text}: found '{pair}', expected NAME=VALUE with commas between")
+        table[name.strip()] = _plain_value(value.strip())
+    return table
+
+
+def _plain_value(text: str) -> object:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

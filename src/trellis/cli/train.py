@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from trellis.models import CRF
 
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
+LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin."
 
 
 @click.command()
@@ -26,14 +27,19 @@ FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'wo
 @options.columns
 @click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
-@click.option("--loss", default="log", show_default=True, help="The loss: log.")
-@click.option("--optimizer", default="auto", show_default=True, help="auto or lbfgs.")
+@click.option("--loss", default="log", show_default=True, help=LOSSES)
+@click.option("--costs", metavar="LABEL=X,...", help="Cost of a mistake where that is the label (margin, pointwise).")
+@click.option("--optimizer", default="auto", show_default=True, help="auto, lbfgs, owlqn, cg or newton-cg.")
+@click.option("--options", metavar="NAME=X,...", help="The optimizer's own settings, such as memory=50.")
 @click.option("--l2", type=float, default=1.0, show_default=True, help="Gaussian prior; the penalty is l2/2 |theta|^2.")
+@click.option("--l1", type=float, default=0.0, show_default=True, help="The penalty l1 |theta|_1: weights that are 0.")
+@click.option("--hyperbolic", type=float, default=0.0, show_default=True, help="Strength of a prior between l1 and l2.")
 @click.option("--min-count", default=1, show_default=True, help="Leave out attributes that occur less often.")
 @click.option("--hash-size", type=int, metavar="N", help="Number attributes by a hash into N places; keep no strings.")
 @click.option(
     "--tag-dictionary", type=int, metavar="N", help="Words seen N times may only have labels they were seen with."
 )
+@click.option("--partial", is_flag=True, help="In the target column ? is not known, and A|B is A or B.")
 @click.option("--all-pairs", is_flag=True, help="Weights for every attribute with every label, seen or not.")
 @click.option("--all-transitions", is_flag=True, help="Weights for every pair of neighbouring labels, seen or not.")
 @click.option("--dev", metavar="FILE", help="Stop when the score on this file no longer rises.")
@@ -95,6 +101,8 @@ def train(
         raise DataError("there is no token to learn from", files[0])
     if settings["features"] == "-":
         settings["features"] = _features_from_input()
+    settings["costs"] = options.table_of(settings["costs"], "--costs")
+    settings["options"] = options.table_of(settings["options"], "--options")
     crf = CRF(target or list(corpus.columns)[-1]).set_params(**settings)
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
     say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training '{crf.target}'")

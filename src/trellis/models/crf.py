@@ -144,6 +144,8 @@ class CRF(Estimator):
 
         check_settings(self)
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
+        if self.hash_size is not None and self.min_count > 1:
+            raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self), prior_of(self)
         given = self._given(X, y, soft, labels)
         loss = find_loss(self.loss, given.kind)
