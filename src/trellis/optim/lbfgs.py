@@ -8,18 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim.contract import Objective
+from trellis.optim.diagonal import diagonal_metric
 from trellis.optim.line_search import Counted, Point, wolfe_search
 from trellis.optim.quasi_newton import Changes, remember, times_inverse_hessian
 from trellis.optim.settings import check_settings, setting
-from trellis.optim.stopping import (
-    ROUNDING,
-    evaluate_start,
-    fraction_done,
-    is_flat,
-    is_slow,
-    latest,
-    positive_diagonal,
-)
+from trellis.optim.stopping import ROUNDING, evaluate_start, fraction_done, is_flat, is_slow, latest
 from trellis.optim.vectors import dot, norm
 
 F64 = NDArray[np.float64]
@@ -54,8 +47,8 @@ class LBFGS:
     """Stops when the objective has fallen by less than `tol` of itself over the last `period` iterations, when the
     gradient's norm is below `tol` of theta's, or when no part of the gradient is above `gradient_tol`, if given.
 
-    With `diagonal`, the recursion starts from the inverse of the Hessian's diagonal in place of the identity, taken
-    anew every `refresh` iterations (0: only at the start). It pays near the optimum, so for a start that is warm.
+    With `diagonal`, the recursion starts from the Hessian's diagonal to the power -`power` in place of the identity,
+    taken anew every `refresh` iterations (0: only at the start). It pays where theta is a good start already.
     """
 
     memory: int = setting(10, least=1)
@@ -63,7 +56,8 @@ class LBFGS:
     period: int = setting(10, least=1)
     gradient_tol: float | None = setting(None, least=0.0)
     diagonal: bool = setting(False)
-    refresh: int = setting(0, least=0)
+    power: float = setting(0.5, above=0.0, most=1.0)
+    refresh: int = setting(20, least=0)
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -84,8 +78,8 @@ class LBFGS:
         return fraction_done(state.values, self.tol)
 
     def _with_diagonal(self, objective: Objective, state: LBFGSState) -> LBFGSState:
-        diagonal = positive_diagonal(objective, state.theta)
-        return replace(state, inverse_diagonal=1.0 / diagonal, products=state.products + 1)
+        metric = diagonal_metric(objective, state.theta, state.gradient, self.power)
+        return replace(state, inverse_diagonal=np.divide(1.0, metric, out=metric), products=state.products + 1)
 
     def _search(self, objective: Objective, state: LBFGSState) -> LBFGSState:
         direction = -state.gradient

@@ -10,17 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim.contract import Objective
+from trellis.optim.diagonal import diagonal_metric
 from trellis.optim.line_search import Counted, Point, wolfe_search
 from trellis.optim.settings import check_settings, setting
-from trellis.optim.stopping import (
-    ROUNDING,
-    evaluate_start,
-    fraction_done,
-    is_flat,
-    is_slow,
-    latest,
-    positive_diagonal,
-)
+from trellis.optim.stopping import ROUNDING, evaluate_start, fraction_done, is_flat, is_slow, latest
 from trellis.optim.truncated_cg import CURVATURE, SOLVED, NewtonStep, newton_step
 from trellis.optim.vectors import dot, norm
 
@@ -32,19 +25,21 @@ TRUST_REGION, LINE_SEARCH = "trust-region", "line-search"
 _ACCEPTED, _POOR, _GOOD = 1e-4, 0.25, 0.75
 _SHRINK, _SHRINK_LEAST, _GROW = 0.25, 0.5, 4.0
 
+_NEGLIGIBLE = 0.1  # of tol
+
 
 @dataclass(frozen=True)
 class NewtonCGState:
-    """Everything the next step depends on. `radius` is the trust region's, None before the first step; `diagonal` the
-    Hessian's at theta, if a rejected step has already asked for it; `values` the objective after each step that was
-    accepted."""
+    """Everything the next step depends on. `radius` is the trust region's, None before the first step; `metric` the
+    preconditioner at theta, if a rejected step has already asked for it; `values` the objective after each step
+    that was accepted."""
 
     theta: F64
     value: float
     gradient: F64
     first_norm: float
     radius: float | None = None
-    diagonal: F64 | None = None
+    metric: F64 | None = None
     iteration: int = 0
     evaluations: int = 0
     products: int = 0
@@ -64,11 +59,13 @@ class NewtonCG:
 
     The equation is solved to xi = min(accuracy, sqrt(|g| / |g0|)) of the gradient's norm: roughly while the way is
     long, and ever better later, which makes convergence superlinear (Nocedal & Wright 2006, theorem 7.2).
-    `max_products` limits the Hessian-vector products of one step. `preconditioned` divides by the Hessian's diagonal.
+    `max_products` limits the Hessian-vector products of one step. `preconditioned` measures steps by the Hessian's
+    diagonal to the power `power`.
     """
 
     globalisation: str = setting(TRUST_REGION, choices=(TRUST_REGION, LINE_SEARCH))
     preconditioned: bool = setting(False)
+    power: float = setting(0.5, above=0.0, most=1.0)
     accuracy: float = setting(0.1, above=0.0, below=1.0)
     max_products: int = setting(250, least=1)
     tol: float = setting(1e-5, above=0.0, below=1.0)
@@ -86,9 +83,9 @@ class NewtonCG:
     def step(self, objective: Objective, state: NewtonCGState) -> NewtonCGState:
         """One iteration: a Newton step, and its trial or the search along it. A trial that is rejected only makes the
         trust region smaller."""
-        if self.preconditioned and state.diagonal is None:
-            diagonal = positive_diagonal(objective, state.theta)
-            state = replace(state, diagonal=diagonal, products=state.products + 1)
+        if self.preconditioned and state.metric is None:
+            metric = diagonal_metric(objective, state.theta, state.gradient, self.power)
+            state = replace(state, metric=metric, products=state.products + 1)
         radius = _first_radius(state) if state.radius is None else state.radius
         xi = min(self.accuracy, math.sqrt(state.gradient_norm / state.first_norm))
         newton = newton_step(
@@ -97,7 +94,8 @@ class NewtonCG:
             xi,
             self.max_products,
             radius if self.globalisation == TRUST_REGION else math.inf,
-            state.diagonal,
+            state.metric,
+            _NEGLIGIBLE * self.tol * abs(state.value),
         )
         state = replace(state, products=state.products + newton.products)
         if self.globalisation == LINE_SEARCH:
@@ -126,7 +124,7 @@ class NewtonCG:
 
     def _search(self, objective: Objective, state: NewtonCGState, newton: NewtonStep) -> NewtonCGState:
         start = Point(0.0, state.value, dot(state.gradient, newton.step), state.theta, state.gradient)
-        unscaled = newton.end == CURVATURE and newton.products == 1 and state.diagonal is None
+        unscaled = newton.end == CURVATURE and newton.products == 1 and state.metric is None
         first = 1.0 / max(1.0, state.gradient_norm) if unscaled else 1.0
         evaluate = Counted(objective)
         found = wolfe_search(evaluate, start, newton.step, first)
@@ -142,7 +140,7 @@ class NewtonCG:
             theta=to.theta,
             value=to.value,
             gradient=to.gradient,
-            diagonal=None,
+            metric=None,
             iteration=state.iteration + 1,
             values=latest(state.values, to.value, self.period),
         )
@@ -156,7 +154,7 @@ class NewtonCG:
 def _first_radius(state: NewtonCGState) -> float:
     """|g|, or with a preconditioner |M^-1 g|_M: as far as the gradient itself would go."""
     gradient = state.gradient
-    return norm(gradient) if state.diagonal is None else math.sqrt(dot(gradient / state.diagonal, gradient))
+    return norm(gradient) if state.metric is None else math.sqrt(dot(gradient / state.metric, gradient))
 
 
 def _next_radius(radius: float, newton: NewtonStep, fall: float, slope: float) -> float:

@@ -43,9 +43,10 @@ class OWLQNState:
 
 @dataclass(frozen=True)
 class OWLQN:
-    """Stops as L-BFGS does, by the norm of the pseudo-gradient; with l1 = 0 it is L-BFGS that only backtracks."""
+    """Stops as L-BFGS does, by the pseudo-gradient; with l1 = 0 it is an L-BFGS whose searches only backtrack. More
+    memory than there: pairs cost little where most weights are zero."""
 
-    memory: int = setting(10, least=1)
+    memory: int = setting(20, least=1)
     tol: float = setting(1e-5, above=0.0, below=1.0)
     period: int = setting(10, least=1)
     gradient_tol: float | None = setting(None, least=0.0)
@@ -63,10 +64,7 @@ class OWLQN:
     def step(self, objective: Objective, state: OWLQNState) -> OWLQNState:
         """One iteration: direction, search within the orthant, new pair."""
         slopes = pseudo_gradient(state.theta, state.gradient, objective.l1)
-        direction = -slopes
-        times_inverse_hessian(direction, state.changes, state.curvatures)
-        if objective.l1 > 0:  # where H turned a slope round, the orthant's border may be in the way (section 3.2)
-            direction[direction * slopes >= 0.0] = 0.0
+        direction = self._direction(state, slopes, objective.l1)
         first = 1.0 if state.changes else 1.0 / max(1.0, state.gradient_norm)
         start = Point(0.0, state.value, dot(slopes, direction), state.theta, slopes)
         evaluate = Counted(objective)
@@ -82,6 +80,34 @@ class OWLQN:
 
     def fraction_done(self, state: OWLQNState) -> float:
         return fraction_done(state.values, self.tol)
+
+    def _direction(self, state: OWLQNState, slopes: F64, l1: float) -> F64:
+        """-H v for the pseudo-gradient v, which weights at zero follow only where it does not lead them out of the
+        orthant (Andrew & Gao, section 3.2), made from the pairs as they are in the weights that are free to move.
+
+        The paper takes H of all weights and drops parts of other weights, too, that go against the pseudo-gradient.
+        But the inverse of a part of the Hessian is not that part of its inverse, and a Newton step without some of its
+        parts is none: on chunkers that took up to four times as many evaluations.
+        """
+        if l1 == 0:
+            direction = -slopes
+            times_inverse_hessian(direction, state.changes, state.curvatures)
+            return direction
+        free = np.flatnonzero(slopes)
+        changes: Changes = ()
+        curvatures: tuple[float, ...] = ()
+        for s, y in state.changes:
+            changes, curvatures = remember(changes, curvatures, s[free], y[free], self.memory)
+        down = -slopes[free]
+        d = down.copy()
+        times_inverse_hessian(d, changes, curvatures)
+        against = d * down <= 0.0
+        d[against & (state.theta[free] == 0.0)] = 0.0
+        if not dot(d, down) > 0.0:  # then as in the paper, which always leads down
+            d[against] = 0.0
+        direction = np.zeros_like(slopes)
+        direction[free] = d
+        return direction
 
     def _moved(self, state: OWLQNState, to: Point, l1: float) -> OWLQNState:
         slopes = pseudo_gradient(to.theta, to.gradient, l1)

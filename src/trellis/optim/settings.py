@@ -16,27 +16,29 @@ class Range:
 
     least: float = -math.inf
     above: float = -math.inf
+    most: float = math.inf
     below: float = math.inf
     choices: tuple[str, ...] = ()
 
     def holds(self, value: float) -> bool:
-        return self.least <= value < self.below and value > self.above
+        return self.least <= value <= self.most and self.above < value < self.below
 
     def __str__(self) -> str:
-        above = f" >= {self.least:g}" if self.least > -math.inf else f" > {self.above:g}"
-        above = "" if above.endswith("-inf") else above
-        return above + (f" and < {self.below:g}" if self.below < math.inf else "")
+        bounds = {">=": self.least, ">": self.above, "<=": self.most, "<": self.below}
+        return " and".join(f" {sign} {bound:g}" for sign, bound in bounds.items() if math.isfinite(bound))
 
 
 def setting(
     default: Any,
     least: float = -math.inf,
     above: float = -math.inf,
+    most: float = math.inf,
     below: float = math.inf,
     choices: tuple[str, ...] = (),
 ) -> Any:
-    """A dataclass field with a default and a range: least <= value, above < value < below, or one of the choices."""
-    return field(default=default, metadata={"range": Range(least, above, below, choices)})
+    """A dataclass field with a default and a range: least <= value <= most, above < value < below, or one
+    of the choices."""
+    return field(default=default, metadata={"range": Range(least, above, most, below, choices)})
 
 
 def check_settings(optimizer: Any) -> None:

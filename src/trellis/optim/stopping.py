@@ -28,15 +28,6 @@ def evaluate_start(objective: Objective, theta: F64, takes_l1: bool = False) -> 
     return value, gradient
 
 
-def positive_diagonal(objective: Objective, theta: F64) -> F64:
-    """The Hessian's diagonal, good to divide by: a weight without any curvature must not get an endless step."""
-    diagonal = objective.hessian_diagonal(theta)
-    largest = float(diagonal.max(initial=0.0))
-    if not (math.isfinite(largest) and largest > 0.0):
-        raise DataError("the objective's curvature is zero or not finite; train without its diagonal")
-    return np.maximum(diagonal, np.finfo(float).eps * largest)
-
-
 def is_flat(theta: F64, gradient: F64, tol: float, gradient_tol: float | None = None) -> bool:
     """The gradient's norm is below `tol` of theta's, or none of its parts is above `gradient_tol`."""
     if gradient_tol is not None and float(np.abs(gradient).max(initial=0.0)) <= gradient_tol:

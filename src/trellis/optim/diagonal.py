@@ -1,0 +1,36 @@
+"""The Hessian's diagonal as a measure for steps, weight by weight."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import DataError
+from trellis.optim.contract import Objective
+from trellis.optim.vectors import dot
+
+F64 = NDArray[np.float64]
+
+
+def diagonal_metric(objective: Objective, theta: F64, gradient: F64, power: float) -> F64:
+    """M = c D^power with D the diagonal at theta, and c such that M measures -M^-1 g as D does: so that it is the step
+    to the lowest point along itself, as far as the diagonal knows.
+
+    Attributes that occur together share their curvature, which no diagonal shows, and a step by D^-1 is too long for
+    the many rare ones among them; power 1/2 lies between D^-1 and the plain gradient, and reached the optimum of
+    chunkers in fewer steps than either, from any start.
+    """
+    d = objective.hessian_diagonal(theta)
+    largest = float(d.max(initial=0.0))
+    if not 0.0 < largest < math.inf:
+        raise DataError("the objective has no finite curvature; train without its diagonal")
+    d = np.maximum(d, np.finfo(float).eps * largest)  # a weight without curvature must not get an endless step
+    if power == 1.0:
+        return d
+    metric: F64 = d**power
+    step = gradient / metric
+    d *= step
+    metric *= dot(d, step) / dot(gradient, step)
+    return metric
