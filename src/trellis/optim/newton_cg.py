@@ -60,7 +60,8 @@ class NewtonCG:
     The equation is solved to xi = min(accuracy, sqrt(|g| / |g0|)) of the gradient's norm: roughly while the way is
     long, and ever better later, which makes convergence superlinear (Nocedal & Wright 2006, theorem 7.2).
     `max_products` limits the Hessian-vector products of one step. `preconditioned` measures steps by the Hessian's
-    diagonal to the power `power`.
+    diagonal to the power `power`. `cache` is what the objective is asked to keep between products: the solved lattices
+    of so many sentences, or of all.
     """
 
     globalisation: str = setting(TRUST_REGION, choices=(TRUST_REGION, LINE_SEARCH))
@@ -68,6 +69,7 @@ class NewtonCG:
     power: float = setting(0.5, above=0.0, most=1.0)
     accuracy: float = setting(0.1, above=0.0, below=1.0)
     max_products: int = setting(250, least=1)
+    cache: int | str = setting("all", least=0, choices=("all",))
     tol: float = setting(1e-5, above=0.0, below=1.0)
     period: int = setting(10, least=1)
     gradient_tol: float | None = setting(None, least=0.0)

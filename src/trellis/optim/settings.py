@@ -62,11 +62,13 @@ def check_names(kind: type, name: str, options: dict[str, Any]) -> None:
 def _fits(value: object, kind: Any, allowed: Range) -> bool:
     if kind is bool:
         return isinstance(value, bool)
+    if isinstance(value, str):
+        return kind in (str, int | str) and value in allowed.choices
     if kind is str:
-        return value in allowed.choices
+        return False
     if kind == float | None and value is None:
         return True
-    if isinstance(value, bool) or not isinstance(value, Integral if kind is int else Real):
+    if isinstance(value, bool) or not isinstance(value, Integral if kind in (int, int | str) else Real):
         return False
     return math.isfinite(value) and allowed.holds(float(value))
 
@@ -74,7 +76,9 @@ def _fits(value: object, kind: Any, allowed: Range) -> bool:
 def _expected(kind: Any, allowed: Range) -> str:
     if kind is bool:
         return "True or False"
+    choices = " or ".join(f"'{choice}'" for choice in allowed.choices)
     if kind is str:
-        return " or ".join(f"'{choice}'" for choice in allowed.choices)
-    noun = "a whole number" if kind is int else "a number"
-    return f"{noun}{allowed}" + (", or None" if kind == float | None else "")
+        return choices
+    noun = "a whole number" if kind in (int, int | str) else "a number"
+    more = ", or None" if kind == float | None else f", or {choices}" if choices else ""
+    return f"{noun}{allowed}{more}"
