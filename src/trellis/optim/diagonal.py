@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError
 from trellis.optim.contract import Objective
-from trellis.optim.vectors import dot
+from trellis.optim.vectors import dot, weighted_dot
 
 F64 = NDArray[np.float64]
 
@@ -29,8 +29,8 @@ def diagonal_metric(objective: Objective, theta: F64, gradient: F64, power: floa
     d = np.maximum(d, np.finfo(float).eps * largest)  # a weight without curvature must not get an endless step
     if power == 1.0:
         return d
+    d /= largest
     metric: F64 = d**power
     step = gradient / metric
-    d *= step
-    metric *= dot(d, step) / dot(gradient, step)
+    metric *= largest * (weighted_dot(d, step, step, d) / dot(gradient, step))
     return metric

@@ -63,7 +63,7 @@ def _fits(value: object, kind: Any, allowed: Range) -> bool:
     if kind is bool:
         return isinstance(value, bool)
     if kind is str:
-        return value in allowed.choices
+        return isinstance(value, str) and value in allowed.choices
     if kind == float | None and value is None:
         return True
     if isinstance(value, bool) or not isinstance(value, Integral if kind is int else Real):
