@@ -87,7 +87,8 @@ class OWLQN:
 
         The paper takes H of all weights and drops parts of other weights, too, that go against the pseudo-gradient.
         But the inverse of a part of the Hessian is not that part of its inverse, and a Newton step without some of its
-        parts is none: on chunkers that took up to four times as many evaluations.
+        parts is none. On a chunker (1,000 sentences of CoNLL-2000, lasso and elastic net) that took 1.1 to 1.4 times as
+        many evaluations to within 1e-3 of the optimum with memory 5, and 3 to 4 times with memory 50.
         """
         if l1 == 0:
             direction = -slopes
