@@ -108,3 +108,25 @@ def test_an_enormous_slope_is_survived(slope):
         lambda x: (float(slope * abs(x[0] - 1e-3)), slope * np.sign(x - 1e-3)), [0.0], [slope], first_step=1.0 / slope
     )
     assert found is None or (math.isfinite(found.value) and found.value < start.value)
+
+
+@pytest.mark.parametrize("curvature", [0.1, 0.5])
+def test_as_little_slope_is_left_as_asked_for(curvature):
+    for seed in range(30):
+        function = make_function(seed, 4, 1.0)
+        theta = np.random.default_rng(seed).normal(size=4)
+        value, gradient = function(theta)
+        start = Point(0.0, value, -dot(gradient, gradient), theta, gradient)
+        found = wolfe_search(function, start, -gradient, 1.0, curvature)
+        assert abs(found.slope) <= curvature * abs(start.slope)
+        assert has_strong_wolfe(found, start)
+
+
+@pytest.mark.parametrize("nonsense", [math.nan, math.inf, -math.inf])
+def test_a_point_whose_gradient_is_no_number_is_not_accepted(nonsense):
+    def function(x):
+        return (float(-x[0]), np.array([-1.0])) if x[0] < 1 else (-1e3, np.array([nonsense]))
+
+    found, start, _ = search(function, [0.0], [1.0], first_step=3.0)
+    assert start.value > found.value > -1.0
+    assert np.isfinite(found.gradient).all()

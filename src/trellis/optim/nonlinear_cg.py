@@ -1,7 +1,7 @@
 """Nonlinear conjugate gradient (Hager & Zhang 2005): the gradient, turned so that it does not undo the last direction.
 
-Altun et al. (2003) compare it with L-BFGS. Polak & Ribiere's formula, cut off at zero, was tried as well: on chunkers
-it takes as many evaluations, give or take 5 of a hundred.
+Altun et al. (2003) compare it with L-BFGS. Polak & Ribiere's formula, cut off at zero, was tried as well: with the
+default curvature it took up to 4 of a hundred evaluations more on each of four chunkers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class NonlinearCGState:
 class NonlinearCG:
     """Stops as L-BFGS does. `curvature` is the part of the slope that a search may leave: less than for L-BFGS, since
     directions are conjugate only as far as the searches along them are thorough (Nocedal & Wright 2006, section 5.2),
-    but each search then takes two trials, not one. 0.2 needed the fewest on chunkers, of 0.05 to 0.4."""
+    but each search then takes two trials, not one. On four chunkers (1,000 and 2,234 sentences of CoNLL-2000, l2 = 2
+    and 0.2) 0.2 and 0.1 took the same number of evaluations within 8 of a hundred, 0.2 a little fewer in all."""
 
     curvature: float = setting(0.2, above=SUFFICIENT, below=1.0)
     tol: float = setting(1e-5, above=0.0, below=1.0)

@@ -87,7 +87,8 @@ class OWLQN:
 
         The paper takes H of all weights and drops parts of other weights, too, that go against the pseudo-gradient.
         But the inverse of a part of the Hessian is not that part of its inverse, and a Newton step without some of its
-        parts is none: on chunkers that took up to four times as many evaluations.
+        parts is none. On a chunker (1,000 sentences of CoNLL-2000, lasso and elastic net) that took 1.1 to 1.4 times as
+        many evaluations to within 1e-3 of the optimum with memory 5, and 3 to 4 times with memory 50.
         """
         if l1 == 0:
             direction = -slopes
@@ -101,10 +102,7 @@ class OWLQN:
         down = -slopes[free]
         d = down.copy()
         times_inverse_hessian(d, changes, curvatures)
-        against = d * down <= 0.0
-        d[against & (state.theta[free] == 0.0)] = 0.0
-        if not dot(d, down) > 0.0:  # then as in the paper, which always leads down
-            d[against] = 0.0
+        d[(d * down <= 0.0) & (state.theta[free] == 0.0)] = 0.0
         direction = np.zeros_like(slopes)
         direction[free] = d
         return direction
@@ -167,6 +165,7 @@ def orthant_search(evaluate: Counted, start: Point, direction: F64, first_step: 
 def _shortening(rise: float, expected: float) -> float:
     """The part to keep of a step that changed F by `rise` where its slope at the start foretold `expected` < 0: up to
     the lowest point of the parabola through both, but a tenth at least and a half at most."""
-    if not math.isfinite(rise - expected):
+    bend = rise - expected
+    if not math.isfinite(bend):
         return 0.1
-    return min(max(-0.5 * expected / (rise - expected), 0.1), 0.5)
+    return min(max(-0.5 * expected / bend, 0.1), 0.5) if bend > 0.0 else 0.5
