@@ -46,6 +46,9 @@ class Objective:
         self.evaluations += 1
         return self.problem.function(theta)
 
+    def online(self):
+        return None
+
     def hessian_vector(self, theta, direction):
         self.products += 1
         return self.problem.hessian(theta) @ direction

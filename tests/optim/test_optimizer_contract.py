@@ -8,9 +8,10 @@ import pytest
 from optim_problems import Objective, Problem, bits, logistic, quadratic, rebuilt, rosenbrock, run, states, walled
 
 from trellis.errors import DataError, SettingError
-from trellis.optim import LBFGS, OPTIMIZERS, OWLQN, STATES, NewtonCG, NonlinearCG
+from trellis.optim import LBFGS, OPTIMIZERS, OWLQN, STATES, Auto, NewtonCG, NonlinearCG
 
 OPTIMISERS = {
+    "auto": Auto,
     "lbfgs": LBFGS,
     "lbfgs, short memory": lambda **more: LBFGS(memory=2, **more),
     "lbfgs, diagonal": lambda **more: LBFGS(diagonal=True, refresh=3, **more),
@@ -175,7 +176,7 @@ class TestRefuses:
     @each_optimiser
     def test_what_has_no_gradient_unless_it_can_do_without(self, optimiser):
         objective = Objective(logistic(0), l1=0.5)
-        if isinstance(optimiser(), OWLQN):
+        if isinstance(optimiser(), OWLQN | Auto):
             assert run(optimiser(), objective, np.zeros(6)).converged
             return
         with pytest.raises(SettingError, match=r"l1 is 0\.5.*use the optimizer 'owlqn'"):

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 from trellis.errors import SettingError
-from trellis.optim import LBFGS, OPTIMIZERS, OWLQN, STATES, NewtonCG, NonlinearCG, find_optimizer
+from trellis.optim import LBFGS, OPTIMIZERS, OWLQN, STATES, Auto, NewtonCG, NonlinearCG, find_optimizer
 
 
 def test_names():
-    assert find_optimizer("auto", 1e-3) == find_optimizer("lbfgs", 1e-3) == LBFGS(tol=1e-3)
+    assert find_optimizer("auto", 1e-3) == Auto(tol=1e-3)
+    assert find_optimizer("lbfgs", 1e-3) == LBFGS(tol=1e-3)
     assert find_optimizer("owlqn", 1e-3) == OWLQN(tol=1e-3)
     assert find_optimizer("cg", 1e-3) == NonlinearCG(tol=1e-3)
     assert find_optimizer("newton-cg", 1e-3) == NewtonCG(tol=1e-3)
-    assert list(OPTIMIZERS) == ["lbfgs", "owlqn", "cg", "newton-cg"]
+    assert list(OPTIMIZERS) == ["auto", "lbfgs", "owlqn", "cg", "newton-cg"]
 
 
 def test_an_unknown_name_lists_those_there_are():
@@ -27,7 +28,8 @@ def test_options():
     assert find_optimizer(
         "newton-cg", 1e-3, globalisation="line-search", gradient_tol=0.05, accuracy=np.float64(0.3)
     ) == (NewtonCG("line-search", tol=1e-3, gradient_tol=0.05, accuracy=0.3))
-    assert find_optimizer("auto", 1e-3, memory=np.int64(5)) == LBFGS(5, 1e-3)
+    assert find_optimizer("auto", 1e-3, memory=np.int64(5)) == Auto(1e-3, memory=5)
+    assert find_optimizer("newton-cg", 1e-3, cache=4000).cache == 4000
 
 
 def test_an_unknown_option_lists_those_there_are():
@@ -46,6 +48,7 @@ def test_an_unknown_option_lists_those_there_are():
         ("lbfgs", {"memory": None}, "memory is None; expected a whole number >= 1"),
         ("lbfgs", {"diagonal": 1}, "diagonal is 1; expected True or False"),
         ("lbfgs", {"power": 1.5}, "power is 1.5; expected a number > 0 and <= 1"),
+        ("newton-cg", {"cache": "some"}, "cache is 'some'; expected a whole number >= 0, or 'all'"),
         ("owlqn", {"period": -1}, "period is -1; expected a whole number >= 1"),
         ("cg", {"curvature": 1.0}, "curvature is 1.0; expected a number > 0.0001 and < 1"),
         ("cg", {"curvature": float("nan")}, "curvature is nan; expected a number > 0.0001 and < 1"),

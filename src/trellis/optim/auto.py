@@ -23,6 +23,7 @@ F64 = NDArray[np.float64]
 _STEPS = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 _DECAY = 0.85  # of the step size in an epoch (Tsuruoka et al. 2009)
 _SNAPSHOTS = 20  # of theta in the last epoch, whose average is where L-BFGS begins
+_DESCENT = 0.3  # of the time, about
 _FEWEST = 1000  # sentences: with fewer, L-BFGS alone is as quick
 
 
@@ -63,11 +64,12 @@ class AutoState:
 
 @dataclass(frozen=True)
 class Auto:
-    """Stops as L-BFGS does. `epochs` of descent at most; `seed` of the order of sentences."""
+    """Stops as L-BFGS does. `epochs` of descent; `seed` of the order in which it sees the sentences."""
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(6, least=0)
     memory: int = setting(10, least=1)
+    gradient_tol: float | None = setting(None, least=0.0)
     seed: int = setting(0, least=0)
 
     def __post_init__(self) -> None:
@@ -75,24 +77,40 @@ class Auto:
 
     def start(self, objective: Objective, theta: F64) -> AutoState:
         if objective.l1 > 0:
-            return self._followed(OWLQN(tol=self.tol, memory=self.memory).start(objective, theta))
+            return self._followed(self._owlqn.start(objective, theta))
         online = objective.online() if self.epochs and not theta.any() else None
         if online is None or online.sentences < _FEWEST:
-            return self._followed(LBFGS(tol=self.tol, memory=self.memory).start(objective, theta))
+            return self._followed(self._lbfgs(0).start(objective, theta))
         step_size = online.best_step(theta, _STEPS, np.random.default_rng([self.seed, 0]))
         return AutoState(theta, math.inf, step_size=step_size)
 
     def step(self, objective: Objective, state: AutoState) -> AutoState:
         """An epoch of descent, or a step of what follows."""
         if isinstance(state.then, OWLQNState):
-            return self._followed(OWLQN(tol=self.tol, memory=self.memory).step(objective, state.then), state)
-        lbfgs = LBFGS(tol=self.tol, memory=self.memory, diagonal=state.epoch > 0)
+            return self._followed(self._owlqn.step(objective, state.then), state)
+        lbfgs = self._lbfgs(state.epoch)
         if state.then is not None:
             return self._followed(lbfgs.step(objective, state.then), state)
         if state.epoch < self.epochs:
             return self._descended(objective, state)
         # the evaluation where it starts is part of the first step
         return self._followed(lbfgs.step(objective, lbfgs.start(objective, state.theta)), state)
+
+    def fraction_done(self, state: AutoState) -> float:
+        if state.then is None:
+            return _DESCENT * state.epoch / max(1, self.epochs)
+        if isinstance(state.then, OWLQNState):
+            return self._owlqn.fraction_done(state.then)
+        rest = self._lbfgs(state.epoch).fraction_done(state.then)
+        return _DESCENT + (1.0 - _DESCENT) * rest if state.epoch else rest
+
+    @property
+    def _owlqn(self) -> OWLQN:
+        return OWLQN(tol=self.tol, gradient_tol=self.gradient_tol)
+
+    def _lbfgs(self, epochs: int) -> LBFGS:
+        """After so many epochs of descent."""
+        return LBFGS(self.memory, self.tol, gradient_tol=self.gradient_tol, diagonal=epochs > 0)
 
     def _descended(self, objective: Objective, state: AutoState) -> AutoState:
         """One more epoch; if that leads nowhere, L-BFGS from zero."""
@@ -110,14 +128,6 @@ class Auto:
         if not (math.isfinite(done.loss) and np.isfinite(done.theta).all()):
             return replace(state, theta=np.zeros_like(state.theta), epoch=self.epochs)
         return replace(state, theta=done.average if last else done.theta, value=done.loss, epoch=state.epoch + 1)
-
-    def fraction_done(self, state: AutoState) -> float:
-        if state.then is None:
-            return 0.3 * state.epoch / max(1, self.epochs)
-        lbfgs = LBFGS(tol=self.tol, memory=self.memory)
-        own = OWLQN(tol=self.tol, memory=self.memory)
-        rest = own.fraction_done(state.then) if isinstance(state.then, OWLQNState) else lbfgs.fraction_done(state.then)
-        return 0.3 + 0.7 * rest if state.epoch else rest
 
     def _followed(self, then: LBFGSState | OWLQNState, state: AutoState | None = None) -> AutoState:
         before = AutoState(then.theta, then.value) if state is None else state
