@@ -75,6 +75,7 @@ class Loss(ABC):
     name: ClassVar[str]
     curvature_is: ClassVar[str | None] = None  # what `curvature` multiplies with
     uses_costs: ClassVar[bool] = False
+    begins_with: ClassVar[str | None] = None  # the loss whose solution is a better start than zero
 
     def value_and_gradient(self, chain: TrainingChain, target: Target) -> Answer:
         """Once, with nothing kept."""

@@ -4,6 +4,11 @@ At theta = 0, l is the length of the sentence times log L: 2,700 for the longest
 no number. Beyond l = 50 the loss goes on along its tangent, exp(50) (1 + l - 50) - 1: it stays convex, has one
 derivative and is finite for any sentence. Where every sentence has P(y) >= exp(-50), as at the minimum on real data,
 value and minimum are those of the exponential loss itself.
+
+Training begins at the solution for the log loss. From zero, and from far away, the sentences that are longest outweigh
+all others by many powers of ten, and the objective falls by little more than a factor of e in an iteration. (CoNLL-2002
+Spanish, Altun's S3, l2 = 1, L-BFGS: from zero 2.9e15 after 200 iterations; from the log loss' solution, where the worst
+sentence has l = 26, 2.9e4 after 300. At the minimum, 2.82e4, the worst has l = 8.6.)
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ class ExpLoss(LogLoss):
     """dL/ds_e = exp(l) (P(e) - 1_e(y)); curvature exp(l) (Cov + g g^T) with g = P - 1(y), exact and positive."""
 
     name = "exp"
+    begins_with = "log"
 
     def value_and_gradient(self, chain: TrainingChain, target: Target) -> Answer:
         return self.answer(self.keep(chain, target), target)

@@ -10,8 +10,16 @@ from trellis.errors import SettingError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from trellis.engine import ThreadedObjective
     from trellis.objective import Prior
     from trellis.optim import Optimizer
+
+    F64 = NDArray[np.float64]
+
+_ROUGHLY = 1e-3  # tolerance of a solution that is only a start
 
 
 class Settings(Protocol):
@@ -47,3 +55,22 @@ def prior_of(settings: Settings) -> Prior:
     if settings.hyperbolic == 0:
         return L2(settings.l2)
     return Priors([L2(settings.l2), Hyperbolic(settings.hyperbolic)])
+
+
+def begun(objective: ThreadedObjective, theta: F64) -> F64:
+    """Where training begins: theta, or from zero the solution of the loss that the objective's own loss begins with."""
+    from trellis.losses import find_loss
+    from trellis.optim import Auto
+    from trellis.training import train
+
+    first = objective.shards[0].loss.begins_with if objective.shards else None
+    if first is None or theta.any() or objective.l1:
+        return theta
+    own = [shard.loss for shard in objective.shards]
+    for shard in objective.shards:
+        shard.loss = find_loss(first)
+    try:
+        return train(objective, Auto(tol=_ROUGHLY), theta, 500).theta
+    finally:
+        for shard, loss in zip(objective.shards, own, strict=True):
+            shard.loss = loss
