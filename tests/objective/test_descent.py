@@ -139,6 +139,18 @@ class TestAnUpdate:
         assert loss == pytest.approx(expected_loss, rel=1e-10, abs=1e-9)
         np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-10)
 
+    @pytest.mark.parametrize("valued", [False, True])
+    @pytest.mark.parametrize("labels", [2, 4, 9])
+    def test_after_update_is_so_on_longer_sentences(self, labels, valued):
+        rng = np.random.default_rng(labels)
+        problem = make_problem(labels, labels, rng.integers(0, 15, 22).tolist(), valued, attributes=30)
+        shard, theta = problem.online_shard(), rng.normal(size=problem.size)
+        rates, shrink = some_rates(problem)
+        expected, expected_loss = descended(problem, theta, without_none(shard.groups), rates, shrink)
+        loss, missing = shard.descend(theta, shard.groups, rates, shrink)
+        assert (loss, missing) == (pytest.approx(expected_loss, rel=1e-10), 0)
+        np.testing.assert_allclose(theta, expected, rtol=1e-8, atol=1e-9)
+
     @pytest.mark.parametrize("group", [[0], [2, 3], [6, 0, 2], [3, 5, 4, 6], [2, 2, 2]], ids=str)
     def test_is_one_for_up_to_four_sentences(self, group):
         problem = make_problem(1, labels=5, valued=True)
