@@ -295,6 +295,11 @@ def test_is_found_by_name_with_its_settings():
         find_optimizer("auto", 1e-3, diagonal=True)
 
 
+@pytest.fixture(scope="module")
+def text():
+    return sample_corpus("train").slice(0, 250)
+
+
 class TestOnText:
     """The corpus that ships, as if it were large enough for descent."""
 
@@ -302,10 +307,6 @@ class TestOnText:
     def large_enough(self, monkeypatch):
         monkeypatch.setattr("trellis.optim.auto._FEWEST", 100)
         monkeypatch.setattr("trellis.objective.cutting.SHARD", 1000)
-
-    @pytest.fixture(scope="class")
-    def text(self):
-        return sample_corpus("train").slice(0, 250)
 
     def fit(self, text, **settings):
         seen = []
