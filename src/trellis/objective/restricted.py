@@ -59,7 +59,7 @@ class RestrictedShard(Shard):
         self.restricted.rows_of(weights, rows)
         return Point(weights, rows, self.layout.transition_matrix(weights[self.restricted.pairs :]))
 
-    def _chain(self, point: Point, block: int) -> RestrictedWorkChain:
+    def _chain(self, point: Point, block: int, keep: bool = False) -> RestrictedWorkChain:
         (first, last), a = self.blocks[block], self._tokens(block)[0]
         scores = self._scores(point, block, self._space)
         return RestrictedWorkChain(scores, self._parts[block], point.transitions, self.offsets[first : last + 1] - a)
