@@ -8,12 +8,12 @@ import numpy as np
 
 
 def paths_of(scores, transitions):
-    """All paths of one sentence and their scores; forbidden ones are left out."""
+    """All paths of one sentence and their scores; forbidden ones are left out. transitions[t] leads into token t."""
     tokens, labels = scores.shape
     paths, totals = [], []
     for path in product(range(labels), repeat=tokens):
         total = sum(scores[t, j] for t, j in enumerate(path))
-        total += sum(transitions[i, j] for i, j in pairwise(path))
+        total += sum(transitions[t, i, j] for t, (i, j) in enumerate(pairwise(path), 1))
         if total > -np.inf:
             paths.append(path)
             totals.append(total)

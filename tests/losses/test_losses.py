@@ -1,204 +1,199 @@
-"""Every loss equals enumeration; its gradient and curvature equal finite differences, with every prior."""
+"""Every loss equals enumeration, and its gradient and curvature equal finite differences: on every kind of chain that
+it goes together with, with every prior."""
 
 from __future__ import annotations
 
-import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from enumerated import loss_of
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from problems import ALL, EXACT, KINDS, ON_OTHERS, OTHER_CHAINS, PRIORS, SMOOTH, Problem, differences
 
-from trellis.engine import ThreadedObjective
 from trellis.errors import SettingError
-from trellis.losses import LOSSES, PARTIAL, SOFT, Target, find_loss
-from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
-from trellis.scoring import observed_layout
+from trellis.features import Packed
+from trellis.losses import LOSSES, Target, find_loss
+from trellis.objective import Examples, PlainShard
+from trellis.objective.restricted import RestrictedShard
+from trellis.scoring import observed_layout, with_observed_arcs
 
-KINDS = [(name, "gold") for name in LOSSES] + [(name, "part") for name in PARTIAL] + [(name, "soft") for name in SOFT]
-SMOOTH = [(name, kind) for name, kind in KINDS if find_loss(name, kind).curvature_is]
-EXACT = [(name, kind) for name, kind in SMOOTH if find_loss(name, kind).curvature_is == "the Hessian"]
-PRIORS = {
-    "none": Priors([]),
-    "l2": L2(0.7),
-    "hyperbolic": Hyperbolic(0.5),
-    "both": Priors([L2(0.3), Hyperbolic(0.2, 0.5)]),
+problems = {
+    "seed": st.integers(0, 2**32 - 1),
+    "labels": st.integers(1, 4),
+    "lengths": st.lists(st.integers(0, 4), max_size=4),
+    "weighted": st.booleans(),
+    "scale": st.sampled_from([0.0, 1.0, 5.0]),
 }
 
 
-class Problem:
-    """Small random training data for one loss."""
-
-    def __init__(self, seed, kind="gold", labels=3, lengths=(3, 0, 1, 4, 2), valued=True, weighted=True):
-        rng = self.rng = np.random.default_rng(seed)
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        tokens = int(offsets[-1])
-        indptr = np.concatenate([[0], np.cumsum(rng.integers(0, 4, tokens))]).astype(np.int64)
-        ids = rng.integers(0, 6, indptr[-1]).astype(np.int32)
-        gold = rng.integers(0, labels, tokens).astype(np.int32)
-        values = rng.normal(size=len(ids)) if valued else None
-        known = rng.random((tokens, labels)) < 0.6
-        known[np.arange(tokens), gold] = True
-        soft = rng.dirichlet(np.ones(labels), tokens) * (rng.random((tokens, labels)) < 0.8)
-        soft[np.arange(tokens), gold] += 0.1
-        self.target = Target(
-            gold,
-            rng.random(len(lengths)) * 2 if weighted else None,
-            rng.random(labels) * 2 if weighted else None,
-            known if kind == "part" else None,
-            soft / soft.sum(axis=1, keepdims=True) if kind == "soft" else None,
-        )
-        self.layout = observed_layout(indptr, ids, gold, offsets, 6, labels, True, True)
-        self.examples = Examples(indptr, ids, values, gold, offsets, more=self.target)
-
-    def objective(self, name, kind, prior=PRIORS["none"], threads=1, **more):
-        shards = cut_into_shards(self.layout, self.examples, find_loss(name, kind))
-        return ThreadedObjective(shards, self.layout.size, prior, threads, **more)
-
-    def scores(self, theta):
-        """Scores F64[tokens, labels] and transitions, without a kernel."""
-        data, layout = self.examples, self.layout
-        scores = np.zeros((len(data.gold), layout.labels))
-        for t in range(len(scores)):
-            for k in range(data.indptr[t], data.indptr[t + 1]):
-                a = data.ids[k]
-                for p in range(layout.pair_start[a], layout.pair_start[a + 1]):
-                    scores[t, layout.pair_label[p]] += theta[p] * (1.0 if data.values is None else data.values[k])
-        return scores, layout.transition_matrix(theta[layout.pairs :])
-
-    def enumerated(self, name, kind, theta):
-        scores, transitions = self.scores(theta)
-        target, offsets, total = self.target, self.examples.offsets.tolist(), 0.0
-        costs = np.ones(self.layout.labels) if target.costs is None else target.costs
-        for s, (a, b) in enumerate(itertools.pairwise(offsets)):
-            known = None if target.known is None else target.known[a:b]
-            soft = None if target.soft is None else target.soft[a:b]
-            value = loss_of(name, scores[a:b], transitions, target.path[a:b].tolist(), costs, known, soft)
-            total += value * (1.0 if target.weights is None else target.weights[s])
-        return total
+def check_the_value(chain, name, kind, seed, labels, lengths, weighted, scale):
+    problem = Problem(seed, chain, kind, labels, lengths, weighted=weighted)
+    theta = problem.theta(scale)
+    with problem.objective(name, kind) as objective:
+        assert objective.value_and_gradient(theta)[0] == pytest.approx(problem.enumerated(name, theta), 1e-9, 1e-9)
 
 
 @pytest.mark.parametrize(("name", "kind"), KINDS)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    labels=st.integers(1, 4),
-    lengths=st.lists(st.integers(0, 4), max_size=4),
-    weighted=st.booleans(),
-    scale=st.sampled_from([0.0, 1.0, 5.0]),
-)
-def test_the_value_equals_enumeration(name, kind, seed, labels, lengths, weighted, scale):
-    problem = Problem(seed, kind, labels, lengths, weighted=weighted)
-    theta = problem.rng.normal(size=problem.layout.size) * scale
-    expected = problem.enumerated(name, kind, theta)
+@given(**problems)
+def test_the_value_equals_enumeration(name, kind, **drawn):
+    check_the_value("plain", name, kind, **drawn)
+
+
+@pytest.mark.parametrize(("chain", "name", "kind"), ON_OTHERS)
+@settings(max_examples=15)
+@given(**problems)
+def test_the_value_equals_enumeration_on_other_chains(chain, name, kind, **drawn):
+    check_the_value(chain, name, kind, **drawn)
+
+
+def check_the_gradient(objective, theta):
+    gradient = objective.value_and_gradient(theta)[1]
+    slopes = [differences(objective.value, theta, e, 1e-5) for e in np.eye(len(theta))]
+    np.testing.assert_allclose(gradient, slopes, rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize(("chain", "name", "kind"), ALL)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_gradient_equals_central_differences(chain, name, kind, weighted):
+    problem = Problem(3, chain, kind, weighted=weighted)
     with problem.objective(name, kind) as objective:
-        assert objective.value_and_gradient(theta)[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        check_the_gradient(objective, problem.theta())
 
 
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("name", "kind"), KINDS)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_gradient_equals_central_differences(name, kind, prior, weighted):
-    problem = Problem(3, kind, weighted=weighted)
-    theta, step = problem.rng.normal(size=problem.layout.size), 1e-5
-    with problem.objective(name, kind, PRIORS[prior]) as objective:
-        gradient = objective.value_and_gradient(theta)[1]
-        for k in range(len(theta)):
-            ends = [objective.value(theta + d * (np.arange(len(theta)) == k)) for d in (step, -step)]
-            assert gradient[k] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=2e-6, abs=2e-6)
+def test_so_does_that_of_losses_with_priors(name, kind, prior):
+    problem = Problem(3, kind=kind)
+    with problem.objective(name, kind, prior) as objective:
+        check_the_gradient(objective, problem.theta())
 
 
-@pytest.mark.parametrize(("name", "kind"), KINDS)
+@pytest.mark.parametrize(("chain", "name", "kind"), ALL)
 @pytest.mark.parametrize("cache", [0, 2, "all"])
-def test_value_gradient_and_both_agree(name, kind, cache):
-    problem = Problem(4, kind)
-    theta = problem.rng.normal(size=problem.layout.size)
-    with problem.objective(name, kind, PRIORS["both"], cache=cache) as objective:
+def test_value_gradient_and_both_agree(chain, name, kind, cache):
+    problem = Problem(4, chain, kind)
+    theta = problem.theta()
+    with problem.objective(name, kind, "both", cache=cache) as objective:
         value, gradient = objective.value_and_gradient(theta)
         assert objective.value(theta) == pytest.approx(value, rel=1e-13)
         np.testing.assert_allclose(objective.gradient(theta), gradient, rtol=1e-13)
+    with problem.objective(name, kind, "both") as other:
+        np.testing.assert_allclose(other.gradient(theta), gradient, rtol=1e-11, atol=1e-12)
+
+
+def check_products(objective, problem, tolerance=1e-5):
+    theta = problem.theta()
+    for _ in range(3):
+        r = problem.theta()
+        expected = differences(objective.gradient, theta, r, 1e-5)
+        product = objective.hessian_vector(theta, r)  # after other points were asked about
+        np.testing.assert_allclose(product, expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_array_equal(objective.hessian_vector(theta, r), product)
+
+
+@pytest.mark.parametrize(("chain", "name", "kind"), EXACT)
+@pytest.mark.parametrize("cache", [0, 2, "all"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hessian_vector_products_equal_differences_of_gradients(chain, name, kind, cache, weighted):
+    problem = Problem(5, chain, kind, weighted=weighted)
+    with problem.objective(name, kind, cache=cache) as objective:
+        check_products(objective, problem)
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize(("name", "kind"), EXACT)
-@pytest.mark.parametrize("cache", [0, 2, "all"])
-def test_hessian_vector_products_equal_differences_of_gradients(name, kind, prior, cache):
-    problem = Problem(5, kind)
-    theta, step = problem.rng.normal(size=problem.layout.size), 1e-5
-    with problem.objective(name, kind, PRIORS[prior], cache=cache) as objective:
-        for _ in range(3):
-            r = problem.rng.normal(size=len(theta))
-            ends = [objective.gradient(theta + d * r) for d in (step, -step)]
-            product = objective.hessian_vector(theta, r)  # after other points were asked about
-            np.testing.assert_allclose(product, (ends[0] - ends[1]) / (2 * step), rtol=1e-5, atol=1e-5)
-            np.testing.assert_array_equal(objective.hessian_vector(theta, r), product)
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for chain, name, kind in EXACT if chain == "plain"])
+def test_so_do_those_of_losses_with_priors(name, kind, prior):
+    problem = Problem(5, kind=kind)
+    with problem.objective(name, kind, prior, cache=2) as objective:
+        check_products(objective, problem)
 
 
+@pytest.mark.parametrize("chain", ["plain", *OTHER_CHAINS])
 @pytest.mark.parametrize("name", ["pointwise-log", "pointwise-exp"])
-def test_pointwise_curvature_is_that_of_gauss_and_newton(name):
+def test_pointwise_curvature_is_that_of_gauss_and_newton(chain, name):
     """J^T diag(phi'') J with J = dp / dtheta from differences."""
-    problem = Problem(6, weighted=True)
-    theta, step, size = problem.rng.normal(size=problem.layout.size), 1e-6, problem.layout.size
-
-    def marginals(theta):
-        values = []
-        scores, transitions = problem.scores(theta)
-        offsets = problem.examples.offsets.tolist()
-        for a, b in itertools.pairwise(offsets):
-            for t in range(b - a):
-                costs = np.zeros(problem.layout.labels)
-                gold = problem.target.path[a:b].tolist()
-                known = np.ones((b - a, problem.layout.labels), bool)
-                known[t] = np.arange(problem.layout.labels) == gold[t]
-                values.append(np.exp(-loss_of("log", scores[a:b], transitions, gold, costs, known=known)))
-        return np.array(values)
-
-    p = marginals(theta)
-    jacobian = np.array(
-        [(marginals(theta + step * e) - marginals(theta - step * e)) / (2 * step) for e in np.eye(size)]
-    ).T
-    weights = np.repeat(problem.target.weights, np.diff(problem.examples.offsets))
-    bent = weights * problem.target.costs[problem.target.path] * (1 / p**2 if name == "pointwise-log" else 2 / p**3)
+    problem = Problem(6, chain)
+    theta, target = problem.theta(), problem.target
+    p = problem.marginals(theta)
+    jacobian = np.array([differences(problem.marginals, theta, e, 1e-6) for e in np.eye(problem.size)]).T
+    weights = np.repeat(target.weights, np.diff(problem.examples.offsets))
+    bent = weights * target.costs[target.path] * (1 / p**2 if name == "pointwise-log" else 2 / p**3)
     with problem.objective(name, "gold", cache="all") as objective:
         for _ in range(3):
-            r = problem.rng.normal(size=size)
+            r = problem.theta()
             expected = jacobian.T @ (bent * (jacobian @ r))
             np.testing.assert_allclose(objective.hessian_vector(theta, r), expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kind in SMOOTH if kind != "part"])
-def test_curvature_is_symmetric_and_not_negative(name, kind):
-    problem = Problem(7, kind)
-    theta = problem.rng.normal(size=problem.layout.size)
+@pytest.mark.parametrize(("chain", "name", "kind"), SMOOTH)
+def test_curvature_is_symmetric_and_not_negative(chain, name, kind):
+    problem = Problem(7, chain, kind)
+    theta, a, b = problem.theta(), problem.theta(), problem.theta()
     with problem.objective(name, kind, cache="all") as objective:
-        a, b = problem.rng.normal(size=(2, len(theta)))
         ha, hb = objective.hessian_vector(theta, a), objective.hessian_vector(theta, b)
         assert a @ hb == pytest.approx(b @ ha, rel=1e-9)
-        assert a @ ha > -1e-9
         assert np.all(objective.hessian_diagonal(theta) >= 0)
+        if kind != "part":  # which is not convex
+            assert a @ ha > -1e-9
 
 
-def test_the_diagonal_is_exact_where_nothing_bears_on_anything_else():
-    """Sentences of one token with one attribute each."""
-    rng = np.random.default_rng(0)
-    gold, ids = rng.integers(0, 3, 9).astype(np.int32), rng.permutation(9).astype(np.int32)
-    layout = observed_layout(np.arange(10), ids, gold, np.arange(10), 9, 3, True, True)
-    examples = Examples(np.arange(10), ids, rng.normal(size=9), gold, np.arange(10))
-    theta = rng.normal(size=layout.size)
-    shards = cut_into_shards(layout, examples, find_loss("log"))
-    with ThreadedObjective(shards, layout.size, L2(0.1)) as objective:
-        expected = [objective.hessian_vector(theta, e)[k] for k, e in enumerate(np.eye(len(theta)))]
-        np.testing.assert_allclose(objective.hessian_diagonal(theta), expected, rtol=1e-12)
+@pytest.mark.parametrize(("chain", "name", "kind"), SMOOTH)
+@pytest.mark.parametrize("cache", [0, 2, "all"])
+def test_what_is_kept_at_a_point_is_not_lost_by_questions_about_others(chain, name, kind, cache):
+    problem = Problem(8, chain, kind)
+    theta, other, r = problem.theta(), problem.theta(), problem.theta()
+    with problem.objective(name, kind, "l2", cache=cache) as objective:
+        objective.value_and_gradient(theta)
+        product, diagonal = objective.hessian_vector(theta, r), objective.hessian_diagonal(theta)
+        for ask in (objective.value, objective.hessian_diagonal, objective.gradient):
+            objective.value_and_gradient(theta)
+            ask(other)
+            np.testing.assert_allclose(objective.hessian_vector(theta, r), product, rtol=1e-12)
+            np.testing.assert_allclose(objective.hessian_diagonal(theta), diagonal, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("name", "kind"), SMOOTH)
-def test_the_same_bits_for_any_number_of_threads(name, kind, monkeypatch):
+class TestTheDiagonalIsExact:
+    """Where no two occurrences of a weight bear on one another: here each is in a sentence once."""
+
+    def problem(self, chain, kind="gold", weighted=True):
+        """Sentences of two tokens, whose attributes (of nodes and of arcs) are their own."""
+        problem = Problem(9, chain, kind, lengths=(2, 2, 0, 2, 1), weighted=weighted)
+        data = problem.examples
+        ids, values = np.array([0, 1, 2, 0, 1, 2, 0], np.int32), problem.rng.normal(size=7)
+        problem.layout = observed_layout(np.arange(8), ids, data.gold, data.offsets, 3, 3, True, True)
+        problem.examples = replace(data, indptr=np.arange(8), ids=ids, values=values)
+        if data.arcs is not None:
+            valued = None if data.arcs.values is None else values[::-1].copy()
+            arcs = Packed(np.arange(8), np.array([1, 0, 1, 0, 1, 1, 0], np.int32), valued)
+            problem.examples = replace(problem.examples, arcs=arcs)
+            problem.layout = with_observed_arcs(problem.layout, arcs.indptr, arcs.ids, data.gold, data.offsets, 2, True)
+        return problem
+
+    @pytest.mark.parametrize("weighted", [False, True])
+    @pytest.mark.parametrize("name", ["log", "softmax-margin"])
+    @pytest.mark.parametrize("chain", ["plain", *OTHER_CHAINS])
+    def test_on_every_chain(self, chain, name, weighted):
+        self.check(self.problem(chain, weighted=weighted), name, "gold")
+
+    def test_with_soft_labels(self):
+        self.check(self.problem("plain", "soft"), "log", "soft")
+
+    def check(self, problem, name, kind):
+        theta = problem.theta()
+        with problem.objective(name, kind, "both") as objective:
+            expected = [objective.hessian_vector(theta, e)[k] for k, e in enumerate(np.eye(problem.size))]
+            np.testing.assert_allclose(objective.hessian_diagonal(theta), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(("chain", "name", "kind"), SMOOTH)
+def test_the_same_bits_for_any_number_of_threads(chain, name, kind, monkeypatch):
     monkeypatch.setattr("trellis.objective.cutting.SHARD", 20)
-    problem = Problem(8, kind, lengths=[4, 2, 7, 1] * 12)
-    theta, r = problem.rng.normal(size=(2, problem.layout.size))
+    problem = Problem(8, chain, kind, lengths=[4, 2, 7, 1] * 12)
+    theta, r = problem.theta(), problem.theta()
     answers = set()
     for threads in (1, 2, 8):
-        with problem.objective(name, kind, PRIORS["l2"], threads, cache=20) as objective:
+        with problem.objective(name, kind, "l2", threads, cache=20) as objective:
             assert len(objective.shards) > 5
             value, gradient = objective.value_and_gradient(theta)
             product, diagonal = objective.hessian_vector(theta, r), objective.hessian_diagonal(theta)
@@ -206,61 +201,96 @@ def test_the_same_bits_for_any_number_of_threads(name, kind, monkeypatch):
     assert len(answers) == 1
 
 
-@pytest.mark.parametrize(("name", "kind"), KINDS)
-def test_a_weight_of_two_is_a_sentence_given_twice(name, kind):
-    problem = Problem(9, kind, lengths=(3,))
-    theta = problem.rng.normal(size=problem.layout.size)
-    single = problem.examples.part(0, 1)
-    once = Examples(
-        single.indptr, single.ids, single.values, single.gold, single.offsets,
-        more=Target(single.gold, np.array([2.0]), None, problem.target.known, problem.target.soft),
-    )  # fmt: skip
+@pytest.mark.parametrize(("chain", "name", "kind"), SMOOTH)
+def test_shards_and_blocks_add_up_to_one(chain, name, kind, monkeypatch):
+    problem = Problem(8, chain, kind, lengths=[3, 0, 5, 1, 2, 4, 4, 1, 0, 3])
+    theta, r = problem.theta(), problem.theta()
+
+    def answers():
+        with problem.objective(name, kind, cache=5) as objective:
+            value, gradient = objective.value_and_gradient(theta)
+            parts = [np.array([value]), gradient, objective.hessian_vector(theta, r), objective.hessian_diagonal(theta)]
+            return len(objective.shards), max(len(shard.blocks) for shard in objective.shards), np.concatenate(parts)
+
+    *_, whole = answers()
+    monkeypatch.setattr("trellis.objective.cutting.SHARD", 10)
+    monkeypatch.setattr("trellis.objective.shard.BLOCK", 4)
+    shards, blocks, cut = answers()
+    assert shards > 1
+    assert blocks > 1
+    np.testing.assert_allclose(cut, whole, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize(("chain", "name", "kind"), ALL)
+def test_a_weight_of_two_is_a_sentence_given_twice(chain, name, kind):
+    problem = Problem(9, chain, kind, lengths=(3,), weighted=False)
+    once, theta = problem.examples, problem.theta()
+    target = once.target
+    weighted = replace(once, more=replace(target, weights=np.array([2.0])))
 
     def doubled(array):
         return None if array is None else np.concatenate([array, array])
 
+    def packed_twice(packed):
+        indptr = np.concatenate([packed.indptr, packed.indptr[1:] + packed.indptr[-1]])
+        return Packed(indptr, doubled(packed.ids), doubled(packed.values))
+
+    more = Target(doubled(target.path), None, None, doubled(target.known), doubled(target.soft))
+    packed = packed_twice(Packed(once.indptr, once.ids, once.values))
     twice = Examples(
-        np.concatenate([single.indptr, single.indptr[1:] + single.indptr[-1]]), doubled(single.ids),
-        doubled(single.values), doubled(single.gold), np.array([0, 3, 6]),
-        more=Target(doubled(single.gold), None, None, doubled(problem.target.known), doubled(problem.target.soft)),
-    )  # fmt: skip
+        packed.indptr,
+        packed.ids,
+        packed.values,
+        doubled(once.gold),
+        np.array([0, 3, 6]),
+        None if once.arcs is None else packed_twice(once.arcs),
+        None if once.allowed is None else once.allowed.of_tokens(doubled(once.allowed.which)),
+        more,
+    )
     answers = []
-    for examples in (once, twice):
-        shards = cut_into_shards(problem.layout, examples, find_loss(name, kind))
-        with ThreadedObjective(shards, problem.layout.size, PRIORS["none"]) as objective:
+    for examples in (weighted, twice):
+        with problem.objective(name, kind, examples=examples) as objective:
             answers.append(objective.value_and_gradient(theta))
     assert answers[0][0] == pytest.approx(answers[1][0], rel=1e-12)
     np.testing.assert_allclose(answers[0][1], answers[1][1], rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.parametrize("chain", ["plain", *OTHER_CHAINS])
 @pytest.mark.parametrize("name", LOSSES)
-def test_a_sentence_of_a_thousand_tokens_is_finite_from_zero(name):
-    problem = Problem(10, labels=9, lengths=(1300, 2), weighted=False)
+def test_a_sentence_of_a_thousand_tokens_is_finite_from_zero(chain, name):
+    problem = Problem(10, chain, labels=9, lengths=(1300, 2), weighted=False)
     with problem.objective(name, "gold") as objective:
-        value, gradient = objective.value_and_gradient(np.zeros(problem.layout.size))
+        value, gradient = objective.value_and_gradient(np.zeros(problem.size))
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
 
 
 @pytest.mark.parametrize("weight", [900.0, -900.0])
-@pytest.mark.parametrize(
-    ("name", "kind"), [("log", "gold"), ("log", "part"), ("log", "soft"), ("softmax-margin", "gold")]
-)
-def test_products_are_exact_where_the_log_domain_is_needed(name, kind, weight):
-    problem = Problem(11, kind, valued=False)
-    theta, step = problem.rng.normal(size=problem.layout.size), 1e-5
-    theta[-2] = weight
+@pytest.mark.parametrize(("chain", "name", "kind"), [case for case in EXACT if case[1] in ("log", "softmax-margin")])
+def test_products_are_exact_where_the_log_domain_is_needed(chain, name, kind, weight):
+    problem = Problem(11, chain, kind, valued=False)
+    theta, r = problem.theta(), problem.theta()
+    theta[problem.layout.arcs_at - 2] = weight
     with problem.objective(name, kind, cache="all") as objective:
-        r = problem.rng.normal(size=len(theta))
-        ends = [objective.gradient(theta + d * r) for d in (step, -step)]
-        product = objective.hessian_vector(theta, r)
-        np.testing.assert_allclose(product, (ends[0] - ends[1]) / (2 * step), rtol=1e-4, atol=1e-4)
+        expected = differences(objective.gradient, theta, r, 1e-5)
+        np.testing.assert_allclose(objective.hessian_vector(theta, r), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_chains_are_those_that_are_meant():
+    for chain in ["plain", *OTHER_CHAINS]:
+        with Problem(0, chain).objective("log", "gold") as objective:
+            [shard] = objective.shards
+            assert type(shard) is (RestrictedShard if chain == "allowed" else PlainShard)
+            assert (getattr(shard, "arcs", None) is not None) is ("arcs" in chain)
 
 
 def test_a_loss_without_curvature_says_so():
     problem = Problem(12)
-    with problem.objective("hinge", "gold") as objective, pytest.raises(SettingError, match="no curvature"):
-        objective.hessian_vector(np.zeros(problem.layout.size), np.zeros(problem.layout.size))
+    zero = np.zeros(problem.size)
+    with problem.objective("hinge", "gold") as objective:
+        for ask in (lambda: objective.hessian_vector(zero, zero), lambda: objective.hessian_diagonal(zero)):
+            with pytest.raises(SettingError, match="the loss 'hinge' has no curvature"):
+                ask()
 
 
 def test_losses_that_need_gold_labels_refuse_others():

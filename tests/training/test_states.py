@@ -86,6 +86,9 @@ class TestAState:
     def test_may_hold_any_float(self, value):
         assert_same(through_a_file(a_state(lowest=value)), a_state(lowest=value))
 
+    def test_may_not_know_its_objective_yet(self):
+        assert_same(through_a_file(a_state(value=math.inf)), a_state(value=math.inf))
+
     def test_may_hold_states_in_states_or_none(self):
         assert through_a_file(a_state(inner=None)).inner is None
         assert through_a_file(a_state()).inner.order.tolist() == [5, 1, 2**62]
@@ -164,6 +167,7 @@ WRONG = {
     "an unknown tag": ("value", {"pickle": "x"}),
     "an unknown float": ("value", {"float": "1.0"}),
     "an objective that is none": ("value", {"float": "nan"}),
+    "an objective without a bottom": ("value", {"float": "-inf"}),
     "another class": ("inner", {"state": "object", "fields": {}}),
     "a class that is no text": ("inner", {"state": ["Inner"], "fields": {}}),
     "a state of another kind": ("inner", {"state": "LBFGSState", "fields": {}}),

@@ -6,6 +6,7 @@ twice as many epochs, whether changes were added up or averaged, weight by weigh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -47,7 +48,8 @@ class Online:
     def epoch(
         self, theta: F64, step: float, decay: float, epoch: int, snapshots: int, rng: np.random.Generator
     ) -> Epoch:
-        """All sentences once, in a new order; theta is averaged over `snapshots` moments spread over the epoch."""
+        """All sentences once, in a new order; theta is averaged over `snapshots` moments or a few more, as many in each
+        shard."""
         theta, total, loss, missing, taken = theta.copy(), np.zeros_like(theta), 0.0, 0, 0
         pieces = -(-snapshots // max(1, len(self.shards)))
         for n, s in enumerate(rng.permutation(len(self.shards)).tolist()):
@@ -64,17 +66,20 @@ class Online:
 
     def best_step(self, theta: F64, steps: Sequence[float], rng: np.random.Generator, sample: int = 1000) -> float:
         """The step size that makes one pass over half of a sample of sentences help most on the other half (Tsuboi's
-        way to choose it)."""
+        way to choose it); the smallest where none is any good."""
         shard = self.shards[int(np.argmax([len(shard.groups) for shard in self.shards]))]
         groups = shard.groups[rng.permutation(len(shard.groups))][: max(2, sample // 4)]
         half = len(groups) // 2
         still = Rates(np.zeros_like(theta), np.ones_like(theta))
-        losses = []
-        for step in steps:
+
+        def judged(step: float) -> tuple[float, float, float]:
             trial = theta.copy()
             shard.descend(trial, groups[:half], self._rates(step), self._shrink)
-            losses.append(shard.descend(trial, groups[half:], still, 0.0)[0])
-        return float(steps[int(np.argmin(np.where(np.isfinite(losses), losses, np.inf)))])
+            loss, left_out = shard.descend(trial, groups[half:], still, 0.0)
+            # sentences that are left out have no loss: that must not look like the smallest one
+            return (left_out, loss, step) if math.isfinite(loss) else (math.inf, math.inf, step)
+
+        return min(map(judged, steps))[2]
 
     def _rates(self, step: float) -> Rates:
         return rates_of(self._count, self._squares, step, self.l2)

@@ -19,6 +19,7 @@ MOST = 16  # shards: enough threads for one machine; a fixed number, so that res
 
 def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss) -> list[Shard]:
     """Shards of about equal size; how many depends on the data alone."""
+    examples.check_labels(layout.labels)
     # lists of labels and patches of transitions do not go together: then forbidden labels have scores of -inf
     kind = PlainShard if examples.allowed is None or examples.arcs is not None else RestrictedShard
     tokens = int(examples.offsets[-1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DataError
+from trellis.errors import DataError, SettingError
 from trellis.features.packed import Packed
 from trellis.lattice import Allowed
 from trellis.losses import Target
@@ -15,6 +15,8 @@ from trellis.losses import Target
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+
+_SUM_TOLERANCE = 1e-6  # of the probabilities of a token's labels
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,23 @@ class Examples:
     more: Target | None = None
 
     def __post_init__(self) -> None:
-        if self.allowed is None:
-            return
-        if len(self.allowed) != len(self.gold):
-            raise DataError(f"allowed labels are given for {len(self.allowed)} of {len(self.gold)} tokens")
-        t = self.allowed.first_outside(self.gold)
-        if t is not None:
-            s = int(np.searchsorted(self.offsets, t, side="right")) - 1
-            raise DataError(
-                f"sentence {s + 1}, token {t - int(self.offsets[s]) + 1}: its own label, number {self.gold[t]}, "
-                "is not among the labels allowed there; allow it, or leave the word out of the tag dictionary"
-            )
+        if self.more is not None:
+            self._check_sentences(self.more)
+            self._check_tokens(self.more)
+        if self.allowed is not None:
+            self._check_allowed(self.allowed)
+
+    def check_labels(self, labels: int) -> None:
+        """Refuses what is given for another number of labels."""
+        more, allowed = self.more, self.allowed
+        for what, size in (
+            ("label sets", None if allowed is None else allowed.size),
+            ("known labels", None if more is None or more.known is None else more.known.shape[1]),
+            ("soft labels", None if more is None or more.soft is None else more.soft.shape[1]),
+            ("costs", None if more is None or more.costs is None else len(more.costs)),
+        ):
+            if size is not None and size != labels:
+                raise DataError(f"{what} are given for {size} labels; there are {labels}")
 
     @property
     def target(self) -> Target:
@@ -58,6 +66,75 @@ class Examples:
         target = self.target.part(self.offsets, first, last)
         offsets = self.offsets[first : last + 1] - a
         return Examples(here.indptr, here.ids, here.values, target.path, offsets, arcs, allowed, target)
+
+    def _check_sentences(self, more: Target) -> None:
+        if more.weights is not None:
+            _check_amounts("weight", "sentence", more.weights, 1)
+            if len(more.weights) != len(self.offsets) - 1:
+                raise DataError(f"weights are given for {len(more.weights)} of {len(self.offsets) - 1} sentences")
+        if more.costs is not None:
+            _check_amounts("cost", "label number", more.costs, 0)
+
+    def _check_tokens(self, more: Target) -> None:
+        for what, given in (("known", more.known), ("soft", more.soft)):
+            if given is None:
+                continue
+            if given.ndim != 2:
+                raise DataError(f"{what} labels have the shape {given.shape}; expected [tokens, labels]")
+            if len(given) != len(self.gold):
+                raise DataError(f"{what} labels are given for {len(given)} of {len(self.gold)} tokens")
+        if more.known is not None:
+            self._check_known(more.known)
+        if more.soft is not None:
+            self._check_soft(more.soft)
+
+    def _check_known(self, known: NDArray[np.bool_]) -> None:
+        if known.dtype != np.bool_:
+            raise DataError(f"known labels are {known.dtype}; expected truth values (bool)")
+        for t in np.flatnonzero(~known.any(axis=1))[:1].tolist():
+            raise DataError(f"{self._place(t)}: no label is known to be possible; where nothing is known, all are")
+
+    def _check_soft(self, soft: F64) -> None:
+        for what, there in (("a tag dictionary", self.allowed), ("attributes on transitions", self.arcs)):
+            if there is not None:
+                raise SettingError(f"soft labels do not go together with {what}; leave one of them out")
+        for t, j in np.argwhere(~(soft >= 0.0))[:1].tolist():
+            found = f"the probability of label number {j} is {soft[t, j]:g}"
+            raise DataError(f"{self._place(t)}: {found}; expected a number from 0 to 1")
+        sums = soft.sum(axis=1)
+        for t in np.flatnonzero(~(np.abs(sums - 1.0) <= _SUM_TOLERANCE))[:1].tolist():
+            raise DataError(f"{self._place(t)}: the probabilities of its labels sum to {sums[t]:.7g}; expected 1")
+
+    def _check_allowed(self, allowed: Allowed) -> None:
+        if len(allowed) != len(self.gold):
+            raise DataError(f"allowed labels are given for {len(allowed)} of {len(self.gold)} tokens")
+        if self.more is not None and self.more.known is not None:
+            if self.more.known.shape[1] != allowed.size:
+                return  # see `check_labels`
+            for t in np.flatnonzero(~(self.more.known & allowed.mask()).any(axis=1))[:1].tolist():
+                raise DataError(
+                    f"{self._place(t)}: none of the labels known to be possible is among the labels allowed there; "
+                    "allow one, or leave the word out of the tag dictionary"
+                )
+            return
+        t = allowed.first_outside(self.gold)
+        if t is not None:
+            raise DataError(
+                f"{self._place(t)}: its own label, number {self.gold[t]}, "
+                "is not among the labels allowed there; allow it, or leave the word out of the tag dictionary"
+            )
+
+    def _place(self, t: int) -> str:
+        s = int(np.searchsorted(self.offsets, t, side="right")) - 1
+        return f"sentence {s + 1}, token {t - int(self.offsets[s]) + 1}"
+
+
+def _check_amounts(what: str, of: str, values: F64, first: int) -> None:
+    """A weight or a cost each; `first`: the number of the first."""
+    if values.ndim != 1:
+        raise DataError(f"{what}s have the shape {values.shape}; expected one number for each {of.split()[0]}")
+    for k in np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))[:1].tolist():
+        raise DataError(f"{of} {k + first}: its {what} is {values[k]:g}; expected a finite number >= 0")
 
 
 def _tokens(packed: Packed, a: int, b: int) -> Packed:

@@ -24,6 +24,7 @@ I64 = NDArray[np.int64]
 # were better for one of the two and worse for the other.)
 _SELDOM, _POWER = 10.0, 0.35
 _LARGEST = 1e4  # value of an attribute: with larger ones a step may lead anywhere
+_SMALLEST = 1e-16  # mean x^2: attributes with smaller values learn less
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,14 @@ class Rates:
 
 
 def rates_of(count: F64, squares: F64, step: float, l2: float) -> Rates:
-    """`count`: how often each weight's attribute (or transition) occurs in an epoch; `squares`: the sum of x^2."""
+    """`count`: how often each weight's attribute (or transition) occurs in an epoch; `squares`: the sum of x^2.
+
+    No rate is above n / l2: with that one, a step already ends at the minimum that its slope and the prior have."""
     times = np.maximum(count, 1.0)
-    rate = step / (np.maximum(squares / times, 1e-300) * (1.0 + times / _SELDOM) ** _POWER)
+    size = np.where(count > 0.0, np.maximum(squares / times, _SMALLEST), 1.0)
+    rate = step / (size * (1.0 + times / _SELDOM) ** _POWER)
+    if l2 > 0.0:
+        rate = np.minimum(rate, times / l2)
     return Rates(rate, np.maximum(1.0 - rate * l2 / times, 0.0))
 
 
@@ -81,7 +87,7 @@ class OnlineShard:
         loss, missing = sgd_pass(
             groups, shard.offsets, shard.gold, self._rows, weights, transitions, self._mask,
             at.dense, at.row, at.row_value, at.sparse, at.pair, at.label, at.pair_value,
-            rate[first], kept[first], rate, kept, arc_rate, 1.0 - arc_rate * shrink,
+            rate[first], kept[first], rate, kept, arc_rate, np.maximum(1.0 - arc_rate * shrink, 0.0),
         )  # fmt: skip
         scoring.collect(self._rows, weights)
         weights[layout.pairs :] = transitions[layout.source, layout.target]

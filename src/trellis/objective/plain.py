@@ -85,12 +85,12 @@ class PlainShard(Shard):
         transitions = layout.transition_matrix(weights[layout.pairs : layout.arcs_at])
         return Point(weights, self.scoring.rows_of(weights, rows), transitions)
 
-    def _chain(self, point: Point, block: int) -> WorkChain:
+    def _chain(self, point: Point, block: int, keep: bool = False) -> WorkChain:
         (first, last), (a, b) = self.blocks[block], self._tokens(block)
         scores = self._scores[: b - a]
         self._score(point, a, b, scores)
         again = partial(self._scores_again, point, a, b)
-        space = self._spaces.setdefault(block if self._keeps(block) else -1, [])
+        space = self._spaces.setdefault(block if keep else -1, [])
         chain = WorkChain(scores, point.transitions, self.offsets[first : last + 1] - a, again, space=space)
         return chain if point.patching is None else point.patching(chain, a, b)
 

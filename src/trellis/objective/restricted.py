@@ -11,7 +11,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DataError
 from trellis.lattice import RestrictedWorkChain
 from trellis.lattice.solved import ArcH
 from trellis.losses import Loss
@@ -32,8 +31,6 @@ class RestrictedShard(Shard):
         super().__init__(examples, loss)
         assert examples.allowed is not None
         self.layout, allowed = layout, examples.allowed
-        if allowed.size != layout.labels:
-            raise DataError(f"label sets are given for {allowed.size} labels; there are {layout.labels}")
         self.restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self.index = self.restricted.index
         self._parts = [allowed.part(*self._tokens(n)) for n in range(len(self.blocks))]
@@ -62,7 +59,7 @@ class RestrictedShard(Shard):
         self.restricted.rows_of(weights, rows)
         return Point(weights, rows, self.layout.transition_matrix(weights[self.restricted.pairs :]))
 
-    def _chain(self, point: Point, block: int) -> RestrictedWorkChain:
+    def _chain(self, point: Point, block: int, keep: bool = False) -> RestrictedWorkChain:
         (first, last), a = self.blocks[block], self._tokens(block)[0]
         scores = self._scores(point, block, self._space)
         return RestrictedWorkChain(scores, self._parts[block], point.transitions, self.offsets[first : last + 1] - a)

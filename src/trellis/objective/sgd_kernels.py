@@ -26,6 +26,7 @@ from trellis.lattice.kernels.vector import exp_into, four_products
 Array = Any
 
 _MOST_SPREAD = 600.0  # see `scaled`
+_NEVER = 1e-12  # probability of a label whose transitions are not worth adding up
 
 
 @kernel
@@ -109,10 +110,10 @@ def sgd_pass(
             if length[w] > 0:
                 value += log_z[w] - log_product(scale, w, 4, length[w])
             for t in range(1, length[w]):
-                ahead = psi[4 * t + w]
+                ahead, before = psi[4 * t + w], nodes[first[w] + t - 1]
                 for i in range(labels):
-                    behind, out = alpha[4 * t - 4 + w, i], products[i]
-                    if behind > 1e-12:
+                    if before[i] > _NEVER:
+                        behind, out = alpha[4 * t - 4 + w, i], products[i]
                         for j in range(width):
                             out[j] += behind * ahead[j]
         for w in range(4):

@@ -60,7 +60,7 @@ class Shard(ABC):
         point, value = self._load(theta), 0.0
         self._begin()
         for n, target in enumerate(self.targets):
-            chain = self._chain(point, n)
+            chain = self._chain(point, n, self._keeps(n))
             if self._keeps(n):
                 kept = self._kept[n] = self.loss.keep(chain, target)
                 answer = self.loss.answer(kept, target)
@@ -121,7 +121,8 @@ class Shard(ABC):
         """The same for h on nodes and arcs, in memory of its own."""
 
     @abstractmethod
-    def _chain(self, point: Any, block: int) -> TrainingChain: ...
+    def _chain(self, point: Any, block: int, keep: bool = False) -> TrainingChain:
+        """`keep`: what it is solved to will stay, in memory of its own."""
 
     @abstractmethod
     def _h(self, along: Any, block: int) -> tuple[F64, ArcH]:

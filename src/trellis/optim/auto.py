@@ -29,7 +29,8 @@ _FEWEST = 1000  # sentences: with fewer, L-BFGS alone is as quick
 
 @dataclass(frozen=True)
 class AutoState:
-    """`epoch` of descent and its first step size, then the state of what follows in `then`."""
+    """`epoch` of descent and its first step size, then the state of what follows in `then`. While it descends, `value`
+    is the loss of all sentences, each before its own update, without the prior; inf before the first epoch."""
 
     theta: F64
     value: float
@@ -113,7 +114,7 @@ class Auto:
         return LBFGS(self.memory, self.tol, gradient_tol=self.gradient_tol, diagonal=epochs > 0)
 
     def _descended(self, objective: Objective, state: AutoState) -> AutoState:
-        """One more epoch; if that leads nowhere, L-BFGS from zero."""
+        """One more epoch, or where that leads nowhere the first step of L-BFGS from zero."""
         online = objective.online()
         assert online is not None
         last = state.epoch == self.epochs - 1
@@ -125,9 +126,14 @@ class Auto:
             _SNAPSHOTS if last else 0,
             np.random.default_rng([self.seed, state.epoch + 1]),
         )
-        if not (math.isfinite(done.loss) and np.isfinite(done.theta).all()):
-            return replace(state, theta=np.zeros_like(state.theta), epoch=self.epochs)
-        return replace(state, theta=done.average if last else done.theta, value=done.loss, epoch=state.epoch + 1)
+        theta = done.average if last else done.theta
+        if math.isfinite(done.loss) and np.isfinite(done.theta).all() and np.isfinite(theta).all():
+            return replace(state, theta=theta, value=done.loss, epoch=state.epoch + 1)
+        lbfgs = LBFGS(tol=self.tol, memory=self.memory)
+        zero = lbfgs.start(objective, np.zeros_like(state.theta))
+        # what was in vain counts as its own work
+        zero = replace(zero, iteration=state.epoch, products=zero.products + state.epoch + 1)
+        return self._followed(lbfgs.step(objective, zero), replace(state, epoch=0))
 
     def _followed(self, then: LBFGSState | OWLQNState, state: AutoState | None = None) -> AutoState:
         before = AutoState(then.theta, then.value) if state is None else state

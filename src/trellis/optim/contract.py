@@ -70,7 +70,7 @@ class State(Protocol):
     def theta(self) -> F64: ...
     @property
     def value(self) -> float:
-        """The whole objective at theta, with its l1 part."""
+        """The whole objective at theta, with its l1 part; before the first evaluation a guess, or inf."""
         ...
 
     @property

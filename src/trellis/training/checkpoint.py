@@ -60,7 +60,7 @@ class Checkpoint:
             state, best = reader.state(description["state"]), None
             if description["best"] is not None:
                 best = Best(*reader.read(description["best"], tuple[F64, float, float, int]))
-                if not (math.isfinite(best.value) and math.isfinite(best.score) and best.iteration >= 0):
+                if not (best.value > -math.inf and math.isfinite(best.score) and best.iteration >= 0):
                     raise ValueError("best development score")
             reader.check_all_used()
             seconds = reader.read(description["seconds"], float)

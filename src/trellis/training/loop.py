@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -35,7 +36,8 @@ class Progress:
 
 @dataclass(frozen=True)
 class Best:
-    """The weights of the best development score so far, the objective there, the score and the iteration."""
+    """The weights of the best development score so far, the objective there (inf: not known), the score and the
+    iteration."""
 
     theta: F64
     value: float
@@ -105,7 +107,7 @@ def train(
             score = None if dev_score is None else dev_score(state.theta)
             best = run.best
             if score is not None and (best is None or score > best.score):
-                best = Best(state.theta, state.value, score, state.iteration)
+                best = Best(state.theta, _known_value(state), score, state.iteration)
             # in one assignment: an interrupt finds this run or the one before
             run = Run(state, best, time.perf_counter() - began)
             if report is not None:
@@ -120,11 +122,16 @@ def train(
         run = replace(run, best=_scored(run.state, dev_score))
     if keeper is not None:
         keeper.at_end(run, finished=True)
-    return _outcome(run, _stopped_early(run, patience), time.perf_counter() - began)
+    return _outcome(objective, run, _stopped_early(run, patience), began)
 
 
 def _scored(state: Any, dev_score: Callable[[F64], float]) -> Best:
-    return Best(state.theta, state.value, dev_score(state.theta), state.iteration)
+    return Best(state.theta, _known_value(state), dev_score(state.theta), state.iteration)
+
+
+def _known_value(state: Any) -> float:
+    """inf where the optimiser has only a guess."""
+    return float(state.value) if state.evaluations else math.inf
 
 
 def has_ended(run: Run, max_iter: int, patience: int) -> bool:
@@ -145,17 +152,20 @@ def _progress(run: Run, score: float | None, fraction: float) -> Progress:
     )  # fmt: skip
 
 
-def _outcome(run: Run, stopped_early: bool, seconds: float) -> Outcome:
+def _outcome(objective: Objective, run: Run, stopped_early: bool, began: float) -> Outcome:
     state, best = run.state, run.best
+    theta, value = (state.theta, _known_value(state)) if best is None else (best.theta, best.value)
+    if value == math.inf:
+        value = objective.value_and_gradient(theta)[0] + objective.l1 * float(np.abs(theta).sum())
     return Outcome(
-        state.theta if best is None else best.theta,
-        state.value if best is None else best.value,
+        theta,
+        value,
         state.iteration,
         state.evaluations,
         state.converged,
         stopped_early,
         state.stuck,
-        seconds,
+        time.perf_counter() - began,
         None if best is None else float(best.score),
         state.products,
     )

@@ -29,7 +29,7 @@ Tensors = dict[str, NDArray[Any]]
 
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _DTYPES = ("float64", "int64", "int32", "uint16", "uint8")
-_COUNTS = ("iteration", "evaluations", "products")
+_COUNTS = ("iteration", "evaluations", "products", "epoch")
 
 
 class Writer:
@@ -89,7 +89,7 @@ class Reader:
             raise ValueError("no state of an optimiser")
         if not isinstance(state.theta, np.ndarray) or state.theta.shape != (self.size,):
             raise ValueError("weights")
-        if not math.isfinite(state.value):
+        if not state.value > -math.inf:  # inf: not known yet
             raise ValueError("objective")
         return state
 

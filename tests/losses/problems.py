@@ -1,0 +1,156 @@
+"""Small random training data of every kind, and its losses by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+from contextlib import nullcontext
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+from enumerated import loss_of
+
+from trellis.engine import ThreadedObjective
+from trellis.features import Packed
+from trellis.lattice import Allowed
+from trellis.losses import LOSSES, PARTIAL, SOFT, Target, find_loss
+from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
+from trellis.scoring import observed_layout, with_observed_arcs
+
+KINDS = [(name, "gold") for name in LOSSES] + [(name, "part") for name in PARTIAL] + [(name, "soft") for name in SOFT]
+
+# labels that tokens may have; attributes on arcs, with values or so that many tokens share their factors; or both
+OTHER_CHAINS = ["allowed", "arcs", "arcs ready made", "arcs and allowed"]
+
+ON_OTHERS = [(chain, name, kind) for chain in OTHER_CHAINS for name, kind in KINDS if kind != "soft"]
+ALL = [("plain", name, kind) for name, kind in KINDS] + ON_OTHERS
+SMOOTH = [case for case in ALL if find_loss(*case[1:]).curvature_is]
+EXACT = [case for case in SMOOTH if find_loss(*case[1:]).curvature_is == "the Hessian"]
+
+PRIORS = {
+    "none": Priors([]),
+    "l2": L2(0.7),
+    "hyperbolic": Hyperbolic(0.5),
+    "both": Priors([L2(0.3), Hyperbolic(0.2, 0.5)]),
+}
+
+
+class Problem:
+    """Training data for one kind of chain and of labels."""
+
+    def __init__(self, seed, chain="plain", kind="gold", labels=3, lengths=(3, 0, 1, 4, 2), valued=True, weighted=True):
+        rng = self.rng = np.random.default_rng(seed)
+        self.chain = chain
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        tokens = int(offsets[-1])
+        indptr, ids = _packed(rng, tokens, 3, 6)
+        gold = rng.integers(0, labels, tokens).astype(np.int32)
+        values = rng.normal(size=len(ids)) if valued else None
+        self.layout = observed_layout(indptr, ids, gold, offsets, 6, labels, True, True)
+        target = _target(rng, gold, len(lengths), labels, kind, weighted)
+        self.examples = Examples(indptr, ids, values, gold, offsets, more=target)
+        if "allowed" in chain:
+            self.examples = replace(self.examples, allowed=_allowed(rng, gold, labels))
+        if "arcs" in chain:
+            arc_indptr, arc_ids = _packed(rng, tokens, 2, 3)
+            arc_values = None if chain == "arcs ready made" or not valued else rng.normal(size=len(arc_ids))
+            self.examples = replace(self.examples, arcs=Packed(arc_indptr, arc_ids, arc_values))
+            self.layout = with_observed_arcs(self.layout, arc_indptr, arc_ids, gold, offsets, 3, True)
+
+    @property
+    def size(self):
+        return self.layout.size
+
+    @property
+    def target(self):
+        return self.examples.target
+
+    def theta(self, scale=1.0):
+        return self.rng.normal(size=self.size) * scale
+
+    def objective(self, name, kind, prior="none", threads=1, examples=None, **more):
+        ready = self.chain == "arcs ready made"
+        with mock.patch("trellis.scoring.arcs._OFTEN", 1) if ready else nullcontext():
+            shards = cut_into_shards(self.layout, examples or self.examples, find_loss(name, kind))
+        return ThreadedObjective(shards, self.size, PRIORS[prior], threads, **more)
+
+    def scores(self, theta):
+        """Scores F64[tokens, labels] and the transitions into each token, F64[tokens, labels, labels]; no kernel."""
+        data, layout = self.examples, self.layout
+        scores = np.zeros((len(data.gold), layout.labels))
+        here = Packed(data.indptr, data.ids, data.values)
+        for t, a, value in _occurrences(here):
+            for p in range(layout.pair_start[a], layout.pair_start[a + 1]):
+                scores[t, layout.pair_label[p]] += theta[p] * value
+        if data.allowed is not None:
+            scores[~data.allowed.mask()] = -np.inf
+        transitions = np.tile(layout.transition_matrix(theta[layout.pairs : layout.arcs_at]), (len(scores), 1, 1))
+        for t, a, value in _occurrences(data.arcs) if data.arcs is not None else ():
+            for p in range(layout.arc_start[a], layout.arc_start[a + 1]):
+                transitions[t, *divmod(layout.arc_pair[p], layout.labels)] += theta[layout.arcs_at + p] * value
+        return scores, transitions
+
+    def enumerated(self, name, theta):
+        scores, transitions = self.scores(theta)
+        target, total = self.target, 0.0
+        costs = np.ones(self.layout.labels) if target.costs is None else target.costs
+        for s, (a, b) in enumerate(itertools.pairwise(self.examples.offsets.tolist())):
+            known = None if target.known is None else target.known[a:b]
+            soft = None if target.soft is None else target.soft[a:b]
+            value = loss_of(name, scores[a:b], transitions[a:b], target.path[a:b].tolist(), costs, known, soft)
+            total += value * (1.0 if target.weights is None else target.weights[s])
+        return total
+
+    def marginals(self, theta):
+        """P of every gold label, F64[tokens]."""
+        scores, transitions = self.scores(theta)
+        values, labels = [], self.layout.labels
+        for a, b in itertools.pairwise(self.examples.offsets.tolist()):
+            gold = self.target.path[a:b].tolist()
+            for t in range(b - a):
+                known = np.ones((b - a, labels), bool)
+                known[t] = np.arange(labels) == gold[t]
+                loss = loss_of("log", scores[a:b], transitions[a:b], gold, np.zeros(labels), known=known)
+                values.append(np.exp(-loss))
+        return np.array(values)
+
+
+def differences(function, theta, direction, step):
+    """The central difference of a function along a direction."""
+    return (function(theta + step * direction) - function(theta - step * direction)) / (2 * step)
+
+
+def _packed(rng, tokens, most, attributes):
+    indptr = np.concatenate([[0], np.cumsum(rng.integers(0, most + 1, tokens))]).astype(np.int64)
+    return indptr, rng.integers(0, attributes, indptr[-1]).astype(np.int32)
+
+
+def _occurrences(packed):
+    """Token, attribute and value."""
+    for t in range(len(packed.indptr) - 1):
+        for k in range(packed.indptr[t], packed.indptr[t + 1]):
+            yield t, packed.ids[k], 1.0 if packed.values is None else packed.values[k]
+
+
+def _target(rng, gold, sentences, labels, kind, weighted):
+    tokens = len(gold)
+    known = rng.random((tokens, labels)) < 0.6
+    known[np.arange(tokens), gold] = True
+    soft = rng.dirichlet(np.ones(labels), tokens) * (rng.random((tokens, labels)) < 0.8)
+    soft[np.arange(tokens), gold] += 0.1
+    return Target(
+        gold,
+        rng.random(sentences) * 2 if weighted else None,
+        rng.random(labels) * 2 if weighted else None,
+        known if kind == "part" else None,
+        soft / soft.sum(axis=1, keepdims=True) if kind == "soft" else None,
+    )
+
+
+def _allowed(rng, gold, labels):
+    """Every token may have its own label: alone, with another one, or with all others."""
+    pairs = [(i, j) for i in range(labels) for j in range(i + 1, labels)]
+    sets = [tuple(range(labels)), *((j,) for j in range(labels)), *pairs]
+    which = [rng.choice([k for k, own in enumerate(sets) if j in own]) for j in gold.tolist()]
+    flat = np.array([j for own in sets for j in own], np.int32)
+    return Allowed(np.array(which, np.int32), np.cumsum([0, *map(len, sets)]), flat)
