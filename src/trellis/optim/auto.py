@@ -129,7 +129,7 @@ class Auto:
         theta = done.average if last else done.theta
         if math.isfinite(done.loss) and np.isfinite(done.theta).all() and np.isfinite(theta).all():
             return replace(state, theta=theta, value=done.loss, epoch=state.epoch + 1)
-        lbfgs = LBFGS(tol=self.tol, memory=self.memory)
+        lbfgs = self._lbfgs(0)
         zero = lbfgs.start(objective, np.zeros_like(state.theta))
         # what was in vain counts as its own work
         zero = replace(zero, iteration=state.epoch, products=zero.products + state.epoch + 1)
