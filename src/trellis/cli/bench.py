@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from trellis.cli import options
+from trellis.cli.bench_training import add_to
 from trellis.cli.console import print_json
 from trellis.errors import SettingError
 
@@ -206,3 +207,6 @@ def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str, 
     console.print(f"on {machine['cores']} cores{load}")
     console.print(table)
     console.print(f"ratio: {peer} / Trellis, above 1 Trellis is better. {note}")
+
+
+add_to(bench, _task_options, _task, _progress)

@@ -59,6 +59,13 @@ class TrainingLog:
         seconds = [b - a for a, b in pairwise(times)]
         return list(zip(seconds, self._trials()[1:], strict=True))
 
+    def course(self) -> list[tuple[float, float, int]]:
+        """When each iteration was known, the objective then, and the evaluations made so far."""
+        times = [time for time, line in self.lines if line.startswith(_LOSS)]
+        losses = [float(line.split()[-1]) for _, line in self.lines if line.startswith(_LOSS)]
+        made = [1 + sum(self._trials()[: n + 1]) for n in range(len(losses))]
+        return list(zip(times, losses, made, strict=True))
+
     def _trials(self) -> list[int]:
         return [int(line.split()[-1]) for _, line in self.lines if line.startswith(_TRIALS)]
 
