@@ -153,6 +153,14 @@ def test_what_is_kept_at_a_point_is_not_lost_by_questions_about_others(chain, na
             np.testing.assert_allclose(objective.hessian_diagonal(theta), diagonal, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("chain", "name", "kind"), SMOOTH)
+def test_the_diagonal_is_not_negative_where_probabilities_round_to_one(chain, name, kind):
+    for seed in range(10):
+        problem = Problem(seed, chain, kind, lengths=(6, 5, 7, 1, 9))
+        with problem.objective(name, kind) as objective:
+            assert np.all(objective.hessian_diagonal(problem.theta(20.0)) >= 0.0)
+
+
 class TestTheDiagonalIsExact:
     """Where no two occurrences of a weight bear on one another: here each is in a sentence once."""
 
@@ -253,6 +261,28 @@ def test_a_weight_of_two_is_a_sentence_given_twice(chain, name, kind):
             answers.append(objective.value_and_gradient(theta))
     assert answers[0][0] == pytest.approx(answers[1][0], rel=1e-12)
     np.testing.assert_allclose(answers[0][1], answers[1][1], rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(("chain", "name", "kind"), ALL)
+@pytest.mark.parametrize("scale", [1.0, 300.0, 1e4])
+def test_a_weight_of_zero_is_a_sentence_that_is_not_there(chain, name, kind, scale):
+    """Even where its loss is infinite."""
+    problem = Problem(9, chain, kind)
+    examples = replace(problem.examples, more=replace(problem.target, weights=np.zeros(5)))
+    with problem.objective(name, kind, examples=examples) as objective:
+        value, gradient = objective.value_and_gradient(problem.theta(scale))
+    assert value == 0.0
+    assert not gradient.any()
+
+
+@pytest.mark.parametrize("name", ["pointwise-log", "pointwise-exp"])
+def test_labels_that_cost_nothing_are_not_there_for_pointwise_losses(name):
+    problem = Problem(9)
+    examples = replace(problem.examples, more=replace(problem.target, costs=np.zeros(3)))
+    with problem.objective(name, "gold", examples=examples) as objective:
+        value, gradient = objective.value_and_gradient(problem.theta(300.0))
+    assert value == 0.0
+    assert not gradient.any()
 
 
 @pytest.mark.parametrize("chain", ["plain", *OTHER_CHAINS])

@@ -422,6 +422,22 @@ class TestAnEpoch:
                 theta = done.theta
             assert objective.value(done.average) - state.value < 0.05 * (zero - state.value)
 
+    @pytest.mark.parametrize("size", [1e-5, 1.0, 3e3])
+    @pytest.mark.parametrize("l2", [1e-4, 1.0, 800.0])
+    @pytest.mark.parametrize("everything", [False, True])
+    def test_leads_down_whatever_the_prior_and_the_values(self, l2, size, everything):
+        """Or, where the optimum is next to zero, not far up."""
+        problem = make_problem(7, labels=5, lengths=(4, 6, 2, 7) * 5, valued=True, everything=everything)
+        values = np.clip(problem.examples.values * size, -1e4, 1e4)
+        problem = Problem(problem.layout, replace(problem.examples, values=values))
+        theta = zero = np.zeros(problem.size)
+        with ThreadedObjective(problem.shards(), problem.size, L2(l2)) as objective:
+            online = objective.online()
+            step = online.best_step(theta, (1.0, 0.3, 0.1, 0.02), np.random.default_rng(0))
+            for epoch in range(4):
+                theta = online.epoch(theta, step, 0.85, epoch, 0, np.random.default_rng(epoch)).theta
+            assert objective.value(theta) < 1.001 * objective.value(zero)
+
     def test_counts_the_sentences_left_out(self, problem, online):
         theta = np.zeros(problem.size)
         theta[problem.layout.pairs] = 1e4

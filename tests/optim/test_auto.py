@@ -258,20 +258,50 @@ def test_a_step_depends_on_the_state_alone(way):
         state = ways[0]
 
 
-def through_a_file(state):
+def through_a_file(run):
     made = {"trellis": "1"}
-    description, tensors = from_bytes(to_bytes(*Checkpoint(Run(state), False, 10, made).parts()))
+    description, tensors = from_bytes(to_bytes(*Checkpoint(run, False, 10, made).parts()))
     del description["format"]
-    return Checkpoint.from_parts(description, tensors, made, 4, "f").run.state
+    return Checkpoint.from_parts(description, tensors, made, 4, "f").run
 
 
 @pytest.mark.parametrize("way", range(4))
 def test_every_state_survives_a_checkpoint(way):
     for state in states_of(Auto(epochs=3), all_ways()[way]):
-        again = through_a_file(state)
+        again = through_a_file(Run(state)).state
         assert bits(again) == bits(state)
         assert type(again.then) is type(state.then)
         assert not has_ended(Run(again), 1000, 10) or state.converged
+
+
+@pytest.mark.parametrize("best", [2, 7])
+def test_from_every_iteration_a_run_with_a_development_score_goes_on_to_the_same_bits(best):
+    """Whether the best weights are from within descent, where nobody asked for the objective, or from after it."""
+
+    runs = []
+
+    class Keeper:
+        def after_iteration(self, run):
+            runs.append(run)
+
+        def at_end(self, run, finished):
+            pass
+
+    optimizer = Auto(tol=1e-9, epochs=4)
+    near = states_of(optimizer, Objective(Descent()))[best].theta
+
+    def fit(**more):
+        return train(
+            Objective(Descent()), optimizer, ZERO, 100, lambda theta: -float(np.abs(theta - near).sum()), 5, **more
+        )
+
+    whole = fit(keeper=Keeper())
+    assert whole.theta.tobytes() == near.tobytes()
+    assert whole.objective == Objective().value_and_gradient(near)[0]
+    for run in runs:
+        again = fit(resumed=through_a_file(run))
+        assert (again.theta.tobytes(), again.objective) == (whole.theta.tobytes(), whole.objective)
+        assert (again.iterations, again.evaluations) == (whole.iterations, whole.evaluations)
 
 
 @pytest.mark.parametrize("max_iter", [1, 3, 6, 7])

@@ -45,8 +45,10 @@ class Target:
         )
 
     def weighted(self, values: F64) -> F64:
-        """F64[sentences] times the weights."""
-        return values if self.weights is None else values * self.weights
+        """F64[sentences] times the weights; nothing of sentences without a weight, not even if they are infinite."""
+        if self.weights is None:
+            return values
+        return np.multiply(values, self.weights, out=np.zeros_like(values), where=self.weights > 0.0)
 
     def cost_matrix(self, labels: int) -> F64:
         """costs[gold, other], F64[labels, labels], 0 for the gold label itself."""
@@ -92,7 +94,7 @@ class Loss(ABC):
         raise self._flat()
 
     def diagonal(self, kept: Any, target: Target) -> tuple[F64, F64]:
-        """About the diagonal of the curvature in the scores, on nodes and on arcs: no entry is negative."""
+        """About the diagonal of the curvature in the scores, on nodes and on arcs; only rounding is negative."""
         raise self._flat()
 
     def _flat(self) -> SettingError:

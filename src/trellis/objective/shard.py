@@ -90,7 +90,8 @@ class Shard(ABC):
         for n, target in enumerate(self.targets):
             kept = self.loss.keep(self._chain(point, n), target)
             self._add(*self.loss.diagonal(kept, target), n, squared=True)
-        return self._collected()
+        diagonal = self._collected()
+        return np.maximum(diagonal, 0.0, out=diagonal)  # P (1 - P) may round to less
 
     def forget(self) -> None:
         """Drops what was kept, and its memory."""
