@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trellis.lattice.chain import F64, I32, I64, Marginals
+from trellis.errors import SettingError
+from trellis.lattice.chain import F64, I32, I64, Covariance, Marginals
 from trellis.lattice.kernels.patched import Kinds, patched_marginals
 from trellis.lattice.kernels.patched_kept import Kept, keep
 from trellis.lattice.kernels.patched_log import patched_log_marginals
@@ -65,6 +66,9 @@ class PatchedChain(WorkChain):
                 want, self.scores, arcs, gradient, log_z,
             )  # fmt: skip
         return Marginals(log_z, self.scores, arcs)
+
+    def dual_marginals(self, node_h: F64, arc_h: F64, weights: F64 | None = None) -> Covariance:
+        raise SettingError("there is no pass on dual numbers for attributes on transitions")
 
     def subtract_path(self, answer: Marginals, path: I32) -> None:
         assert self.gradient is not None
