@@ -63,30 +63,31 @@ class AutoState:
 
 @dataclass(frozen=True)
 class Auto:
-    """Stops as L-BFGS does. `epochs` of descent at most; `seed` of the order of sentences."""
+    """Stops as L-BFGS does, also at `gradient_tol`. `epochs` of descent at most; `seed` of the order of sentences."""
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(6, least=0)
     memory: int = setting(10, least=1)
     seed: int = setting(0, least=0)
+    gradient_tol: float | None = setting(None, least=0.0)
 
     def __post_init__(self) -> None:
         check_settings(self)
 
     def start(self, objective: Objective, theta: F64) -> AutoState:
         if objective.l1 > 0:
-            return self._followed(OWLQN(tol=self.tol, memory=self.memory).start(objective, theta))
+            return self._followed(self._owlqn.start(objective, theta))
         online = objective.online() if self.epochs and not theta.any() else None
         if online is None or online.sentences < _FEWEST:
-            return self._followed(LBFGS(tol=self.tol, memory=self.memory).start(objective, theta))
+            return self._followed(self._lbfgs().start(objective, theta))
         step_size = online.best_step(theta, _STEPS, np.random.default_rng([self.seed, 0]))
         return AutoState(theta, math.inf, step_size=step_size)
 
     def step(self, objective: Objective, state: AutoState) -> AutoState:
         """An epoch of descent, or a step of what follows."""
         if isinstance(state.then, OWLQNState):
-            return self._followed(OWLQN(tol=self.tol, memory=self.memory).step(objective, state.then), state)
-        lbfgs = LBFGS(tol=self.tol, memory=self.memory, diagonal=state.epoch > 0)
+            return self._followed(self._owlqn.step(objective, state.then), state)
+        lbfgs = self._lbfgs(diagonal=state.epoch > 0)
         if state.then is not None:
             return self._followed(lbfgs.step(objective, state.then), state)
         if state.epoch < self.epochs:
@@ -114,10 +115,16 @@ class Auto:
     def fraction_done(self, state: AutoState) -> float:
         if state.then is None:
             return 0.3 * state.epoch / max(1, self.epochs)
-        lbfgs = LBFGS(tol=self.tol, memory=self.memory)
-        own = OWLQN(tol=self.tol, memory=self.memory)
-        rest = own.fraction_done(state.then) if isinstance(state.then, OWLQNState) else lbfgs.fraction_done(state.then)
+        then: LBFGS | OWLQN = self._owlqn if isinstance(state.then, OWLQNState) else self._lbfgs()
+        rest = then.fraction_done(state.then)  # type: ignore[arg-type]
         return 0.3 + 0.7 * rest if state.epoch else rest
+
+    @property
+    def _owlqn(self) -> OWLQN:
+        return OWLQN(tol=self.tol, memory=self.memory, gradient_tol=self.gradient_tol)
+
+    def _lbfgs(self, diagonal: bool = False) -> LBFGS:
+        return LBFGS(tol=self.tol, memory=self.memory, gradient_tol=self.gradient_tol, diagonal=diagonal)
 
     def _followed(self, then: LBFGSState | OWLQNState, state: AutoState | None = None) -> AutoState:
         before = AutoState(then.theta, then.value) if state is None else state
