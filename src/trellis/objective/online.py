@@ -37,7 +37,8 @@ class Rates:
 def rates_of(count: F64, squares: F64, step: float, l2: float) -> Rates:
     """`count`: how often each weight's attribute (or transition) occurs in an epoch; `squares`: the sum of x^2."""
     times = np.maximum(count, 1.0)
-    rate = step / (np.maximum(squares / times, 1e-300) * (1.0 + times / _SELDOM) ** _POWER)
+    mean = np.where(squares > 0.0, squares / times, 1.0)  # a transition that is never seen counts as one that is, once
+    rate = step / (mean * (1.0 + times / _SELDOM) ** _POWER)
     return Rates(rate, np.maximum(1.0 - rate * l2 / times, 0.0))
 
 
