@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import SettingError
 from trellis.jit import threads_available
 from trellis.objective import L2, PlainShard, Prior, Shard
 
@@ -22,7 +23,9 @@ class ThreadedObjective:
     """The sum of all shards' losses plus the prior. Optimisers see this and nothing below it.
 
     One question at a time: shards use their memory again. `l1` is the strength of the part |theta|_1, which is the
-    optimiser's to add. `cache`: of how many sentences lattices are kept solved for Hessian-vector products.
+    optimiser's to add. `cache`: of how many sentences lattices are kept solved for Hessian-vector products. These come
+    from solved lattices (`hvp="kept"`) or from algorithmic differentiation of forward-backward (`hvp="ad"`), which
+    keeps nothing and is there to be compared with.
     """
 
     def __init__(
@@ -33,6 +36,7 @@ class ThreadedObjective:
         threads: int | None = None,
         l1: float = 0.0,
         cache: int | str = 0,
+        hvp: str = "kept",
     ):
         self.shards = list(shards)
         self.size = size
@@ -41,6 +45,7 @@ class ThreadedObjective:
         self._pool = ThreadPoolExecutor(min(threads or threads_available(), max(1, len(self.shards))))
         self._kept_at: F64 | None = None
         self._online: Online | None = None
+        self._by_duals = _shards_with_duals(self.shards, cache) if _is_ad(hvp) else None
         left = sum(shard.sentences for shard in self.shards) if cache == "all" else int(cache)
         for shard in self.shards:
             shard.forget()
@@ -69,7 +74,11 @@ class ThreadedObjective:
         """The curvature at theta times a direction, F64[size]. What is kept of another point is done anew first."""
         if any(shard.keeping for shard in self.shards) and not np.array_equal(theta, self._kept_at):  # type: ignore[arg-type]
             self.value_and_gradient(theta)
-        products = list(self._pool.map(lambda shard: (0.0, shard.hessian_vector(theta, direction)), self.shards))
+        if self._by_duals is None:
+            products = list(self._pool.map(lambda shard: (0.0, shard.hessian_vector(theta, direction)), self.shards))
+        else:
+            by_duals = self._by_duals
+            products = list(self._pool.map(lambda shard: (0.0, shard.dual_hessian_vector(theta, direction)), by_duals))
         product = self._sum(products, 0, len(products))[1]
         assert product is not None
         product += self.prior.diagonal(theta) * direction
@@ -121,3 +130,21 @@ class ThreadedObjective:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _is_ad(hvp: str) -> bool:
+    if hvp not in ("kept", "ad"):
+        raise SettingError(f"hvp is {hvp!r}; expected 'kept' or 'ad'")
+    return hvp == "ad"
+
+
+def _shards_with_duals(shards: Sequence[Shard], cache: int | str) -> list[PlainShard]:
+    """The shards, if all of them can differentiate forward-backward."""
+    found = [shard for shard in shards if isinstance(shard, PlainShard) and shard.has_duals]
+    if len(found) < len(shards):
+        raise SettingError(
+            "hvp='ad' is for the loss 'log' without a tag dictionary or attributes on transitions; use hvp='kept'"
+        )
+    if cache:
+        raise SettingError(f"hvp='ad' keeps no lattices, but cache is {cache!r}; use hvp='kept', or cache=0")
+    return found

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trellis.lattice.chain import F64, I32, I64, Marginals
+from trellis.errors import SettingError
+from trellis.lattice.chain import F64, I32, I64, Covariance, Marginals
 from trellis.lattice.kernels.patched import Kinds, patched_marginals
 from trellis.lattice.kernels.patched_kept import Kept, keep
 from trellis.lattice.kernels.patched_log import patched_log_marginals
 from trellis.lattice.kernels.patched_paths import add_patched_scores, patched_best_paths, subtract_patched_path
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched_solved import PatchedSolved
-from trellis.lattice.solved import NO_SOFT
+from trellis.lattice.solved import no_soft
 from trellis.lattice.work import WorkChain
 
 
@@ -29,7 +30,7 @@ class PatchedChain(WorkChain):
     gradient: F64 | None
 
     def mean_scores(self, soft: F64) -> F64:
-        raise NO_SOFT
+        raise no_soft()
 
     def path_scores(self, paths: I32) -> F64:
         totals = super().path_scores(paths)
@@ -65,6 +66,9 @@ class PatchedChain(WorkChain):
                 want, self.scores, arcs, gradient, log_z,
             )  # fmt: skip
         return Marginals(log_z, self.scores, arcs)
+
+    def dual_marginals(self, node_h: F64, arc_h: F64, weights: F64 | None = None) -> Covariance:
+        raise SettingError("there is no pass on dual numbers for attributes on transitions")
 
     def subtract_path(self, answer: Marginals, path: I32) -> None:
         assert self.gradient is not None

@@ -13,7 +13,7 @@ from trellis.lattice.kernels.patched_kept import Kept
 from trellis.lattice.kernels.patched_paths import add_patched_scores, subtract_patched_path
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.kernels.paths import path_scores, subtract_path
-from trellis.lattice.solved import NO_SOFT, ArcH, NodesInRows, sums_of
+from trellis.lattice.solved import ArcH, NodesInRows, no_soft, sums_of
 
 
 @dataclass
@@ -60,7 +60,7 @@ class PatchedSolved(NodesInRows):
         return sums_of(values, self.kept.offsets)
 
     def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
-        raise NO_SOFT
+        raise no_soft()
 
     def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
         h, totals = self._h(arc_h), np.empty(len(self.log_z))

@@ -11,7 +11,7 @@ import numpy as np
 from trellis.lattice.allowed import BOOL, Allowed
 from trellis.lattice.chain import F64, I32, I64, Marginals
 from trellis.lattice.restricted_solved import RestrictedSolved
-from trellis.lattice.solved import NO_SOFT
+from trellis.lattice.solved import no_soft
 from trellis.lattice.work import WorkChain
 
 
@@ -34,7 +34,7 @@ class RestrictedWorkChain:
         return len(self.transitions)
 
     def mean_scores(self, soft: F64) -> F64:
-        raise NO_SOFT
+        raise no_soft()
 
     def path_scores(self, paths: I32) -> F64:
         """S(y) of one path a sentence, F64[sentences]; -inf where a label is not allowed."""

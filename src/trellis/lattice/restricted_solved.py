@@ -8,7 +8,7 @@ import numpy as np
 
 from trellis.lattice.allowed import Allowed
 from trellis.lattice.chain import F64, I32, I64, Covariance
-from trellis.lattice.solved import NO_SOFT, ArcH, Solved, sums_of
+from trellis.lattice.solved import ArcH, Solved, no_soft, sums_of
 
 
 @dataclass
@@ -52,7 +52,7 @@ class RestrictedSolved:
         return sums_of(values, self.offsets)
 
     def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
-        raise NO_SOFT
+        raise no_soft()
 
     def on_path(self, nodes: F64, path: I32) -> F64:
         at = self._on(path)

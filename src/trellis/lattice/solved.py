@@ -18,7 +18,10 @@ from trellis.lattice.chain import F64, I32, I64, Covariance
 # what a loss passes on: F64[labels, labels] for plain chains, something of their own for others
 ArcH = object
 
-NO_SOFT = SettingError("soft labels do not go together with a tag dictionary or with attributes on transitions")
+
+def no_soft() -> SettingError:
+    """What lattices say that have no place for soft labels."""
+    return SettingError("soft labels do not go together with a tag dictionary or with attributes on transitions")
 
 
 class Solved(Protocol):

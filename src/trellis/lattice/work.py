@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.labels import first_tokens
-from trellis.lattice.chain import F64, I32, I64, Marginals, in_place_marginals
+from trellis.lattice.chain import F64, I32, I64, Covariance, Marginals, in_place_marginals
 from trellis.lattice.solved import Solved, SolvedChain, sums_of
 
 
@@ -130,6 +130,29 @@ class WorkChain:
             scores = self.rescore()
             log_marginals(scores, self.transitions[None], 0, self.offsets, redo, True, self.scores, arcs[None], log_z)
         return Marginals(log_z, self.scores, arcs)
+
+    def dual_marginals(self, node_h: F64, arc_h: F64, weights: F64 | None = None) -> Covariance:
+        """Cov[H, 1_e] as the derivative of forward-backward along h (see `kernels.dual`): what `solve` and `covariance`
+        give, in one pass that keeps nothing. Nodes are in the memory of node_h."""
+        from trellis.lattice.kernels.dual import dual_marginals
+        from trellis.lattice.kernels.logdomain import covariance
+
+        sentences = len(self.offsets) - 1
+        each = np.ones(sentences) if weights is None else weights
+        arcs, expectation, redo = np.zeros_like(self.transitions), np.zeros(sentences), np.zeros(sentences, bool)
+        order = np.argsort(np.diff(self.offsets), kind="stable")
+        node_h[:, self.labels :] = 0.0
+        dual_marginals(
+            self.scores, self.transitions, self.offsets, order, node_h, arc_h, each, node_h, arcs, expectation, redo
+        )
+        for s in np.flatnonzero(redo).tolist():
+            here = slice(int(self.offsets[s]), int(self.offsets[s + 1]))
+            h, added, ends = node_h[here].copy(), np.zeros((1, *arcs.shape)), np.array([0, here.stop - here.start])
+            scores, found = self.scores[here], np.zeros_like(h)
+            covariance(scores, self.transitions[None], 0, ends, h, arc_h[None], 0, found, added, expectation[s : s + 1])
+            node_h[here] = each[s] * found
+            arcs += each[s] * added[0]
+        return Covariance(node_h, arcs, expectation)
 
     def subtract_path(self, answer: Marginals, path: I32) -> None:
         """Takes a path away from what is expected: P - 1_path in place of P."""

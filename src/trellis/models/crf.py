@@ -174,8 +174,8 @@ class CRF(Estimator):
         held_out = None if dev is None else Development(model, dev, dev_y, self.target)
         fitting.describe(model, examples, held_out, theta)
         del packed, examples
-        cache = getattr(optimizer, "cache", 0)
-        with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, cache) as objective:
+        keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
+        with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, **keeps) as objective:
             outcome = fitting.train(objective, optimizer, begun(objective, theta), held_out, [X, model])
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from trellis.lattice import WorkChain
 from trellis.lattice.solved import ArcH
-from trellis.losses import Loss
+from trellis.losses import LOSSES, Loss
 from trellis.objective.examples import I64, Examples
 from trellis.objective.shard import Shard
 from trellis.scoring.hybrid import HybridScoring, Occurrences
@@ -53,6 +53,21 @@ class PlainShard(Shard):
         self._rows = np.zeros((self.scoring.rows, self.scoring.width))
         self._row_gradient = np.zeros_like(self._rows)
         self._arc_sums = np.zeros((local.labels, local.labels))
+
+    @property
+    def has_duals(self) -> bool:
+        """Whether `dual_hessian_vector` can be asked."""
+        return self.loss is LOSSES["log"] and self.arcs is None
+
+    def dual_hessian_vector(self, theta: F64, direction: F64) -> F64:
+        """`hessian_vector` by forward-backward on dual numbers: from the scores on each time, with nothing kept."""
+        point, along = self._load(theta), self._load_direction(direction)
+        self._begin()
+        for n, target in enumerate(self.targets):
+            node_h, _ = self._h(along, n)
+            answer = self._chain(point, n).dual_marginals(node_h, along.transitions, target.weights)
+            self._add(answer.nodes, answer.arcs, n)
+        return self._collected()
 
     @cached_property
     def _for_directions(self) -> tuple[F64, F64, F64]:

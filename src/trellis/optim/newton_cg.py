@@ -63,6 +63,7 @@ class NewtonCG:
     `max_products` limits the Hessian-vector products of one step. `preconditioned` measures steps by the Hessian's
     diagonal to the power `power`: about a tenth fewer products on a chunker that SGD had begun, a third more from zero.
     `cache` is what the objective is asked to keep between products: solved lattices of so many sentences, or of all.
+    `hvp`: products from solved lattices, or with "ad" by differentiating the forward-backward pass (give cache=0).
     """
 
     globalisation: str = setting(TRUST_REGION, choices=(TRUST_REGION, LINE_SEARCH))
@@ -71,6 +72,7 @@ class NewtonCG:
     accuracy: float = setting(0.1, above=0.0, below=1.0)
     max_products: int = setting(250, least=1)
     cache: int | str = setting("all", least=0, choices=("all",))
+    hvp: str = setting("kept", choices=("kept", "ad"))
     tol: float = setting(1e-5, above=0.0, below=1.0)
     period: int = setting(10, least=1)
     gradient_tol: float | None = setting(None, least=0.0)

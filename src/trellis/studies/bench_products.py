@@ -60,7 +60,7 @@ class ProductBench:
         }
 
 
-def bench_products(task: Task, threads: int = 1, repeat: int = 7, say: Say = str) -> ProductBench:
+def bench_products(task: Task, threads: int = 1, repeat: int = 7, say: Say = lambda text: None) -> ProductBench:
     """Some L-BFGS iterations, then rounds of every kind of product with a random direction."""
     say("preparing")
     shards, size = ours.cut(task, ours.prepare(task))

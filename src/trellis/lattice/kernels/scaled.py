@@ -111,7 +111,7 @@ def scaled_marginals(
             kept_alpha[keep : keep + 4 * longest] = alpha[: 4 * longest]
         for w in range(4):
             s = group[w]
-            redo_s = s >= 0 and (redo[s] or _has_zero(scale, w, length[w]))
+            redo_s = s >= 0 and (redo[s] or has_zero(scale, w, length[w]))
             if keep >= 0:
                 ended = 0 if redo_s else length[w]
                 kept_alpha[keep + 4 * ended + w : keep + 4 * longest : 4] = 0.0
@@ -197,7 +197,7 @@ def _backward(
             if t < length[w]:
                 for j in range(width):
                     nodes[start[w] + t, j] = alpha[r, j] * step[w, j]
-                if forbidden and _strays(step, w, alpha, r):
+                if forbidden and strays(step, w, alpha, r):
                     redo[group[w]] = True
 
 
@@ -239,7 +239,7 @@ def enter(scores: Array, a: int, b: int, limit: float, psi: Array, w: int, log_z
 
 
 @part
-def _strays(step: Array, w: int, alpha: Array, r: int) -> bool:
+def strays(step: Array, w: int, alpha: Array, r: int) -> bool:
     """Whether a positive alpha or beta has left the range in which nothing can be lost in one more step."""
     strays = False
     for j in range(step.shape[1]):
@@ -249,7 +249,7 @@ def _strays(step: Array, w: int, alpha: Array, r: int) -> bool:
 
 
 @part
-def _has_zero(scale: Array, w: int, length: int) -> bool:
+def has_zero(scale: Array, w: int, length: int) -> bool:
     """Whether all paths have died at some position."""
     zero = False
     for t in range(length):
