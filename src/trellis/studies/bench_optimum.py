@@ -87,7 +87,12 @@ class OptimumBench:
 
 
 def bench_optimum(
-    task: Task, optimizers: Sequence[str], threads: int = 2, repeat: int = 3, against: bool = True, say: Say = lambda text: None
+    task: Task,
+    optimizers: Sequence[str],
+    threads: int = 2,
+    repeat: int = 3,
+    against: bool = True,
+    say: Say = lambda text: None,
 ) -> OptimumBench:
     """Races to the optimum, by turns. An optimiser may have options: `lbfgs:memory=50`."""
     entrants = {name: _optimizer(name) for name in optimizers}
