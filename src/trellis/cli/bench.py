@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from trellis.cli import options
-from trellis.cli.console import print_json
+from trellis.cli.console import measuring, print_json
 from trellis.errors import SettingError
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ def train(
     from trellis.studies.table import train_rows
 
     given = _task(train, **task)
-    with _progress() as say:
+    with measuring() as say:
         result = bench_train(given, _numbers(threads), repeat, iterations, full, optimizer, say)
     parameters = result.parameters
     _print(
@@ -111,7 +109,7 @@ def tag(
         raise SettingError("a file to tag is missing: trellis bench tag TRAIN TEST")
     given = _task(train, **task)
     file = default_file("test.txt") if test is None else Path(test)
-    with _progress() as say:
+    with measuring() as say:
         result = bench_tag(given, file, _numbers(threads), repeat, iterations, say)
     _print(
         f"tagging: {result.test}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
@@ -142,7 +140,7 @@ def features(train: str | None, repeat: int, json: bool, **task: Any) -> None:
     from trellis.studies.table import feature_rows
 
     given = _task(train, **task)
-    with _progress() as say:
+    with measuring() as say:
         result = bench_features(given, repeat, say)
     _print(
         f"features: {given.train}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
@@ -176,16 +174,6 @@ def _numbers(text: str) -> list[int]:
         return [int(number) for number in text.split(",")]
     except ValueError:
         raise SettingError(f"threads are '{text}'; expected whole numbers apart by commas, e.g. 1,2") from None
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """What is being measured, on a terminal; nothing in a pipe. A still line: a spinner would take processor time."""
-    if not sys.stderr.isatty():
-        yield lambda text: None
-        return
-    yield lambda text: print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str, peer: str = "CRFsuite") -> None:
