@@ -26,8 +26,8 @@ def about_method(study: Study) -> str:
         f"All methods start from zero and stop when no part of the gradient is above {settings['gradient_tol']:g}, as "
         f"in the paper, or after {settings['max_passes']:,} passes. f* is the lowest value that any of them found, or "
         "one more method that went on from there until no part of the gradient was above 1e-3. Newton-CG has a trust "
-        "region and solves each Newton equation to a tenth of the gradient's norm or better (Lin, Weng & Keerthi 2008); "
-        "the paper does not give its own settings. L-BFGS has a line search with the strong Wolfe conditions.",
+        "region and solves each Newton equation to a tenth of the gradient's norm or better (as Lin et al. 2008), "
+        "because the paper does not give its own settings. L-BFGS has a line search with the strong Wolfe conditions.",
     )
 
 
