@@ -17,6 +17,7 @@ from trellis.cli.data import data
 from trellis.cli.demo import demo
 from trellis.cli.evaluate import evaluate
 from trellis.cli.inspect import inspect
+from trellis.cli.reproduce import reproduce
 from trellis.cli.score import score
 from trellis.cli.tag import tag
 from trellis.cli.train import train
@@ -29,7 +30,7 @@ def app() -> None:
     """Sequence labelling: train a tagger on column files, tag text, evaluate."""
 
 
-for command in (demo, train, tag, evaluate, score, inspect, data, bench):
+for command in (demo, train, tag, evaluate, score, inspect, data, bench, reproduce):
     app.add_command(command)
 
 

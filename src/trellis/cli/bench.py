@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +11,7 @@ import click
 
 from trellis.cli import options
 from trellis.cli.bench_training import add_to
-from trellis.cli.console import print_json
+from trellis.cli.console import measuring, print_json
 from trellis.errors import SettingError
 
 if TYPE_CHECKING:
@@ -71,7 +69,7 @@ def train(
     from trellis.studies.table import train_rows
 
     given = _task(train, **task)
-    with _progress() as say:
+    with measuring() as say:
         result = bench_train(given, _numbers(threads), repeat, iterations, full, optimizer, say)
     parameters = result.parameters
     _print(
@@ -112,7 +110,7 @@ def tag(
         raise SettingError("a file to tag is missing: trellis bench tag TRAIN TEST")
     given = _task(train, **task)
     file = default_file("test.txt") if test is None else Path(test)
-    with _progress() as say:
+    with measuring() as say:
         result = bench_tag(given, file, _numbers(threads), repeat, iterations, say)
     _print(
         f"tagging: {result.test}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
@@ -143,7 +141,7 @@ def features(train: str | None, repeat: int, json: bool, **task: Any) -> None:
     from trellis.studies.table import feature_rows
 
     given = _task(train, **task)
-    with _progress() as say:
+    with measuring() as say:
         result = bench_features(given, repeat, say)
     _print(
         f"features: {given.train}, {result.sentences:,} sentences, {result.tokens:,} tokens; "
@@ -179,16 +177,6 @@ def _numbers(text: str) -> list[int]:
         raise SettingError(f"threads are '{text}'; expected whole numbers apart by commas, e.g. 1,2") from None
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """What is being measured, on a terminal; nothing in a pipe. A still line: a spinner would take processor time."""
-    if not sys.stderr.isatty():
-        yield lambda text: None
-        return
-    yield lambda text: print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
 def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str, peer: str = "CRFsuite") -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -209,4 +197,4 @@ def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str, 
     console.print(f"ratio: {peer} / Trellis, above 1 Trellis is better. {note}")
 
 
-add_to(bench, _task_options, _task, _progress)
+add_to(bench, _task_options, _task, measuring)

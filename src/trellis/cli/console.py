@@ -95,6 +95,16 @@ def _stop_if_interrupted(now: Progress) -> None:
 
 
 @contextmanager
+def measuring() -> Iterator[Callable[[str], None]]:
+    """What is being measured, on a terminal; nothing in a pipe. A still line: a spinner would take processor time."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    yield lambda text: print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+    print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
 def download_progress() -> Iterator[Callable[[int, int | None, str], None] | None]:
     """A bar for bytes; none in a pipe."""
     if not sys.stderr.isatty():

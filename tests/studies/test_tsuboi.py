@@ -1,0 +1,169 @@
+"""A quick run of the whole study through the command line, and what the command refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from trellis.cli.reproduce import reproduce
+from trellis.errors import DataError, FileAccessError, SettingError
+from trellis.studies.tsuboi.claims import CLAIMS
+from trellis.studies.tsuboi.memory import Growth
+from trellis.studies.tsuboi.methods import all_methods
+from trellis.studies.tsuboi.output import read_results
+
+pytest.importorskip("matplotlib", reason="Matplotlib is not installed; pip install trellis[plot]")
+
+CASES = [f"{task}-{weights}" for task in ("ner", "chunking", "quarter") for weights in ("seen", "all")]
+
+
+def run(*arguments):
+    result = CliRunner().invoke(reproduce, ["tsuboi", *map(str, arguments)], catch_exceptions=False)
+    return json.loads(result.stdout.rstrip("\n").split("\n")[-1]) if "--json" in arguments else result
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory):
+    """The JSON object of a quick run, its folder, and the page it made for the documentation."""
+    folder = tmp_path_factory.mktemp("study")
+    (folder / "docs").mkdir()
+    page = folder / "docs" / "tsuboi.md"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("TRELLIS_DATA", raising=False)  # the corpus that ships will do
+        found = run("--quick", "--out", folder / "out", "--docs", page, "--json")
+    return found, folder / "out", page
+
+
+def test_every_method_runs_on_every_case(quick):
+    found, _, _ = quick
+    assert list(found["cases"]) == CASES
+    for key, case in found["cases"].items():
+        expected = [name for name in all_methods() if name != "ncg-some" or not key.startswith("quarter")]
+        assert list(case["methods"]) == expected
+        for method in case["methods"].values():
+            assert set(method) == {
+                "seconds", "evaluations", "products", "objective", "gap", "f1", "converged", "held_bytes",
+                "peak_bytes", "seconds_to",
+            }  # fmt: skip
+            assert method["objective"] >= case["f_star"] > 0
+            assert method["held_bytes"] > 0
+        assert set(case["fastest"]) == {"1e-2", "1e-3", "1e-4", "f1"}
+        assert min(case["costs"].values()) > 0
+    assert {claim["claim"] for claim in found["claims"]} == {claim.key for claim in CLAIMS}
+    assert {claim["weights"] for claim in found["claims"]} == {"seen", "all"}
+
+
+def test_variants_of_newton_cg_take_the_same_steps_and_hold_what_they_keep(quick):
+    for case in quick[0]["cases"].values():
+        methods = case["methods"]
+        kept, anew, dual = (methods[name] for name in ("ncg-all", "ncg-0", "ncg-ad"))
+        assert kept["objective"] == pytest.approx(anew["objective"], rel=1e-6)
+        assert kept["objective"] == pytest.approx(dual["objective"], rel=1e-3)  # may be a step apart
+        assert kept["held_bytes"] > anew["held_bytes"]
+        assert methods["lbfgs-50"]["held_bytes"] > methods["lbfgs-5"]["held_bytes"]
+
+
+def test_results_have_every_point_of_every_curve(quick):
+    study = read_results(quick[1])
+    assert study.settings["quick"]
+    for case in study.cases:
+        assert set(case.tried) == {"0.5", "2"}
+        assert f"{case.l2:g}" in case.tried
+        for one in case.runs:
+            seconds = [moment.seconds for moment in one.moments]
+            assert seconds == sorted(seconds)
+            assert one.last.passes >= len(one.moments) - 1
+            assert all(0.0 <= moment.f1 <= 1.0 for moment in one.moments)
+            assert one.moments[0].objective == pytest.approx(case.runs[0].moments[0].objective)  # all start from zero
+
+
+def test_the_report_has_every_claim_method_and_plot(quick):
+    _, folder, page = quick
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    assert "figures mean nothing" in report
+    for claim in CLAIMS:
+        assert report.count(claim.text) == 2  # for both kinds of weights
+    for method in all_methods(60).values():
+        assert method.name in report
+    assert "99,135 / " in report  # the paper's Table 1 beside ours
+    for text, at in ((report, folder), (page.read_text(encoding="utf-8"), page.parent)):
+        links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", text)
+        assert len(links) == 2 * len(CASES)
+        for link in links:
+            assert not Path(link).is_absolute()
+            assert (at / link).read_bytes().startswith(b"\x89PNG")
+
+
+def test_pages_say_nothing_of_the_machine_they_were_made_on(quick):
+    _, folder, page = quick
+    for text in ((folder / "report.md").read_text(encoding="utf-8"), page.read_text(encoding="utf-8")):
+        assert str(folder.parent) not in text
+        assert str(Path.home()) not in text
+
+
+def test_the_report_can_be_made_again_from_the_results(quick, tmp_path):
+    _, folder, _ = quick
+    (tmp_path / "results.json").write_bytes((folder / "results.json").read_bytes())
+    run("--out", tmp_path, "--report-only")
+    assert (tmp_path / "report.md").read_bytes() == (folder / "report.md").read_bytes()
+    run("--out", tmp_path, "--report-only", "--clock", "cpu")
+    assert "Times are processor seconds" in (tmp_path / "report.md").read_text(encoding="utf-8")
+    for damaged in ("{", '{"study": "altun"}', '{"study": "tsuboi", "cases": 1}'):
+        (tmp_path / "results.json").write_text(damaged)
+        with pytest.raises(DataError):
+            run("--out", tmp_path, "--report-only")
+
+
+def test_one_task_in_several_rounds_on_files(tmp_path, files):
+    """The first sentences of each file; times are medians over rounds, all else is the same in each."""
+    for corpus, names in (("conll2000", ("train", "test")), ("conll2002-es", ())):
+        (tmp_path / "data" / corpus).mkdir(parents=True)
+        for name, file in zip(names, files, strict=False):
+            (tmp_path / "data" / corpus / f"{name}.txt").write_bytes(file.read_bytes())
+    given = ["--data", tmp_path / "data", "--out", tmp_path / "out", "--quick"]
+    run(*given, "--task", "chunking", "--weights", "seen", "--repeat", 3)
+    (case,) = read_results(tmp_path / "out").cases
+    assert case.sizes.train == 60
+    assert all(len(one.round_seconds) == 3 for one in case.runs)
+    assert "Every method ran 3 times" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+    with pytest.raises(FileAccessError, match=r"conll2002-es/train\.txt: no such file.*trellis data get conll2002-es"):
+        run(*given, "--task", "ner")
+
+
+def test_memory_is_measured_in_processes_of_their_own():
+    growth = Growth(None, True, "quarter", "seen", 1.0, 1)
+    found = growth.of(all_methods()["lbfgs-5"])
+    assert found is None or 0 <= found < 500e6
+
+
+def test_data_is_needed_unless_it_is_quick(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRELLIS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRELLIS_DATA", str(tmp_path))
+    with pytest.raises(FileAccessError, match=r"conll2002-es/train\.txt: no such file.*trellis data get conll2002-es"):
+        run("--out", tmp_path / "out")
+
+
+def test_missing_matplotlib_is_explained_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(SettingError, match=r"pip install 'trellis\[plot\]'"):
+        run("--quick", "--out", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--task", "parsing"], "no task 'parsing'; the tasks are: ner, chunking, quarter"),
+        (["--threads", "0"], "threads is 0; expected a whole number >= 1"),
+        (["--repeat", "0"], "repeat is 0"),
+        (["--docs", "nowhere/tsuboi.md"], "the folder nowhere does not exist"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SettingError, match=message):
+        run("--quick", "--out", tmp_path / "out", *arguments)
