@@ -20,7 +20,7 @@ from trellis.optim.settings import check_settings, setting
 
 F64 = NDArray[np.float64]
 
-_STEPS = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
+_STEPS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 _DECAY = 0.85  # of the step size in an epoch (Tsuruoka et al. 2009)
 _SNAPSHOTS = 20  # of theta in the last epoch, whose average is where L-BFGS begins
 _DESCENT = 0.3  # of the time, about
@@ -111,7 +111,7 @@ class Auto:
 
     def _lbfgs(self, epochs: int) -> LBFGS:
         """After so many epochs of descent."""
-        return LBFGS(self.memory, self.tol, gradient_tol=self.gradient_tol, diagonal=epochs > 0)
+        return LBFGS(self.memory, self.tol, gradient_tol=self.gradient_tol, diagonal=epochs > 0, power=1.0, refresh=0)
 
     def _descended(self, objective: Objective, state: AutoState) -> AutoState:
         """One more epoch, or where that leads nowhere the first step of L-BFGS from zero."""
