@@ -64,7 +64,7 @@ class Online:
                     taken += 1
         return Epoch(theta, total / taken if taken else theta, loss, missing)
 
-    def best_step(self, theta: F64, steps: Sequence[float], rng: np.random.Generator, sample: int = 1000) -> float:
+    def best_step(self, theta: F64, steps: Sequence[float], rng: np.random.Generator, sample: int = 600) -> float:
         """The step size that makes one pass over half of a sample of sentences help most on the other half (Tsuboi's
         way to choose it); the smallest where none is any good."""
         shard = self.shards[int(np.argmax([len(shard.groups) for shard in self.shards]))]

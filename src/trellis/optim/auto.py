@@ -20,9 +20,9 @@ from trellis.optim.settings import check_settings, setting
 
 F64 = NDArray[np.float64]
 
-_STEPS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+_STEPS = (0.5, 0.2, 0.1, 0.05, 0.02)
 _DECAY = 0.85  # of the step size in an epoch (Tsuruoka et al. 2009)
-_SNAPSHOTS = 20  # of theta in the last epoch, whose average is where L-BFGS begins
+_SNAPSHOTS = 8  # of theta in the last epoch, whose average is where L-BFGS begins
 _DESCENT = 0.3  # of the time, about
 _FEWEST = 1000  # sentences: with fewer, L-BFGS alone is as quick
 
