@@ -11,25 +11,20 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.corpus import Column, Corpus
-from trellis.errors import ConvergenceWarning, DamagedModelError, DataError, NotFittedError, SettingError
+from trellis.corpus import Corpus
+from trellis.errors import ConvergenceWarning, DataError, SettingError
 from trellis.features import FeatureKind, GivenFeatures, Packed, TagDictionary, TemplateFeatures
-from trellis.jit import threads_available
-from trellis.metrics import Report, compare
-from trellis.models.base import Estimator
 from trellis.models.development import Development
-from trellis.models.feature_files import Callables
 from trellis.models.fitting import Fitting
-from trellis.models.gold import Labels, gold_of, token_offsets
+from trellis.models.gold import Labels, token_offsets
 from trellis.models.known import Known, costs_of, known_of, weights_of
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
 from trellis.models.recipe import begun, optimizer_of, prior_of
-from trellis.models.serial import description_of, model_from
-from trellis.models.settings import check_settings, plain
+from trellis.models.settings import check_settings
+from trellis.models.tagger import Tagger
 from trellis.models.warm import carried_over
 from trellis.scoring import observed_layout, with_observed_arcs
-from trellis.store import from_bytes, read_model, to_bytes, write_model
-from trellis.training import Outcome, Progress
+from trellis.training import Progress
 
 if TYPE_CHECKING:
     from trellis.features import Choice
@@ -37,7 +32,7 @@ if TYPE_CHECKING:
 F64 = NDArray[np.float64]
 
 
-class CRF(Estimator):
+class CRF(Tagger):
     """A linear-chain CRF of first order.
 
     target: the column to predict (for a corpus; lists bring their labels as `y`).
@@ -190,79 +185,6 @@ class CRF(Estimator):
             )
         return self
 
-    def predict(self, X: Sentences) -> list[list[str]]:
-        """The best labels: a list for each sentence."""
-        ids, offsets = self.predict_ids(X), token_offsets(X)
-        names = list(map(self._model.labels.__getitem__, ids.tolist()))
-        return [names[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
-
-    def predict_ids(self, X: Sentences) -> NDArray[np.int32]:
-        """The best label of every token as a number into `classes_`, I32[tokens]: `predict` without strings."""
-        return self._model.best(X, self._threads)
-
-    def predict_column(self, X: Sentences) -> Column:
-        """The best label of every token as a column."""
-        return Column(self.predict_ids(X), self._model.labels)
-
-    def predict_marginals(self, X: Sentences) -> list[F64]:
-        """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
-        nodes, offsets = self._model.marginals(X, self._threads), token_offsets(X)
-        return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
-
-    def evaluate(self, X: Sentences, y: Labels | None = None) -> Report:
-        """Accuracy, and precision, recall and F1 of segments where the labels encode such."""
-        gold, predicted = gold_of(X, y, self.target), self.predict_column(X)
-        return compare(gold, predicted, token_offsets(X))
-
-    def score(self, X: Sentences, y: Labels | None = None) -> float:
-        """F1 of segments when the labels are a segment encoding, else accuracy."""
-        return self.evaluate(X, y).headline
-
-    def save(self, path: str | Path) -> None:
-        """Writes one model file, atomically."""
-        write_model(path, *self._serialised())
-
-    @classmethod
-    def load(cls, path: str | Path, functions: Callables | None = None) -> Self:
-        """Reads a model file; nothing in it is executed or trusted. Features with functions of your own need these
-        again, by name."""
-        return cls._from_serialised(*read_model(path), path=path, functions=functions or {})
-
-    def __getstate__(self) -> dict[str, Any]:
-        fitted = to_bytes(*self._serialised()) if hasattr(self, "model_") else None
-        features = self.model_.features if fitted else None
-        functions = features.functions if isinstance(features, TemplateFeatures) else {}
-        return {"params": self.get_params(), "file": fitted, "functions": functions}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state["params"])
-        if state["file"] is not None:
-            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle", functions=state["functions"])
-            self.__dict__.update({**loaded.__dict__, **state["params"]})
-
-    @property
-    def _model(self) -> LinearChain:
-        if not hasattr(self, "model_"):
-            raise NotFittedError("this CRF has not been trained; call fit or load first")
-        return self.model_
-
-    @property
-    def _threads(self) -> int:
-        check_settings(self, "threads")
-        return self.threads or threads_available()
-
-    def _adopt(self, model: LinearChain, outcome: Outcome, columns: list[str]) -> None:
-        self.model_ = model
-        self.columns_ = columns
-        self.classes_ = list(model.labels)
-        self.objective_ = outcome.objective
-        self.converged_ = outcome.converged
-        self.iterations_ = outcome.iterations
-        self.evaluations_ = outcome.evaluations
-        self.seconds_ = outcome.seconds
-        self.stopped_early_ = outcome.stopped_early
-        self.dev_score_ = outcome.dev_score
-
     def _given(
         self, X: Sentences, y: Labels | None, soft: Sequence[NDArray[Any]] | None, names: Sequence[str] | None
     ) -> Known:
@@ -317,46 +239,6 @@ class CRF(Estimator):
         if start is None:
             return getattr(self, "model_", None) if self.warm_start else None
         return start._model
-
-    def _serialised(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        model = self._model
-        check_settings(self)
-        params = {name: plain(value) for name, value in self.get_params().items()}
-        del params["threads"]  # a model must not depend on it
-        training = {
-            "objective": float(self.objective_),
-            "converged": self.converged_,
-            "iterations": self.iterations_,
-            "evaluations": self.evaluations_,
-            "stopped_early": self.stopped_early_,
-            "dev_score": self.dev_score_,
-            "columns": self.columns_,
-        }
-        return description_of(type(self).__name__, params, training, model)
-
-    @classmethod
-    def _from_serialised(
-        cls, description: dict[str, Any], tensors: dict[str, NDArray[Any]], path: str | Path, functions: Callables
-    ) -> Self:
-        if description.get("model") != cls.__name__:
-            raise DamagedModelError(f"{path}: a model of the kind {description.get('model')!r}, not {cls.__name__}")
-        params, training, model = model_from(description, tensors, cls._parameter_names(), path, functions)
-        if isinstance(model.features, TemplateFeatures) and model.features.functions:
-            from trellis.features import Features
-
-            # text cannot hold functions, and the model should be good for another training
-            params = {**params, "features": Features.of(model.features.templates, model.features.functions)}
-        crf = cls(**params)
-        try:
-            check_settings(crf)
-        except SettingError as error:
-            raise DamagedModelError(f"{path}: the model's settings do not fit: {error}") from None
-        outcome = Outcome(
-            model.weights, training["objective"], training["iterations"], training["evaluations"],
-            training["converged"], training["stopped_early"], False, 0.0, training["dev_score"],
-        )  # fmt: skip
-        crf._adopt(model, outcome, training["columns"])
-        return crf
 
 
 def _words_of(corpus: Corpus, target: str) -> str:
