@@ -31,7 +31,6 @@ def run(*arguments):
 def quick(tmp_path_factory):
     """The JSON object of a quick run, its folder, and the page it made for the documentation."""
     folder = tmp_path_factory.mktemp("study")
-    (folder / "docs").mkdir()
     page = folder / "docs" / "tsuboi.md"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("TRELLIS_DATA", raising=False)  # the corpus that ships will do
@@ -167,7 +166,6 @@ def test_missing_matplotlib_is_explained_before_anything_runs(tmp_path, monkeypa
         (["--task", "parsing"], "no task 'parsing'; the tasks are: ner, chunking, quarter"),
         (["--threads", "0"], "threads is 0; expected a whole number >= 1"),
         (["--repeat", "0"], "repeat is 0"),
-        (["--docs", "nowhere/tsuboi.md"], "the folder nowhere does not exist"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(tmp_path, monkeypatch, arguments, message):

@@ -51,8 +51,8 @@ def of_ad(cases: Cases) -> str:
     return (
         "**Algorithmic differentiation.** A product by forward-backward on dual numbers takes "
         f"{span(kept, 2)} times as long as one from kept lattices, and {span(anew, 2)} times as long as one with "
-        "lattices solved anew: it does the same work in one pass, and writes nothing down in between. Evaluations, "
-        "scoring and the transpose, which are the same for all, make the ratio of whole runs smaller."
+        "lattices solved anew: it does the same work in one pass, and writes nothing down in between. Evaluations "
+        "and vectors, which are the same for all, make the ratio of whole runs smaller."
     )
 
 
