@@ -25,7 +25,7 @@ def reproduce() -> None:
     "--weights", type=click.Choice(["seen", "all", "both"]), default="both", show_default=True,
     help="Weights for pairs seen in training, or for all pairs (as the paper's, it seems).",
 )  # fmt: skip
-@click.option("--threads", default=1, show_default=True, help="1 as in the paper.")
+@click.option("--threads", default=1, show_default=True, help="The paper does not say how many it used.")
 @click.option("--repeat", default=1, show_default=True, help="Rounds, in which methods take turns; medians are shown.")
 @click.option("--max-passes", default=3000, show_default=True, help="Over the data, after which a method is stopped.")
 @click.option(
@@ -40,7 +40,7 @@ def tsuboi(
 ) -> None:
     """Newton-CG for CRFs (Tsuboi et al. 2011): Figure 2 and Table 2.
 
-    Takes about two hours on a quiet machine, and 8 GB for weights of all pairs; plots need trellis[plot].
+    Takes some two hours (an estimate) and 8 GB for weights of all pairs; plots need trellis[plot].
 
     \b
     Example:
