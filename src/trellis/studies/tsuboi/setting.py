@@ -62,7 +62,8 @@ def about_data(study: Study) -> str:
         "Paper / here.",
         table(["task", "features", "train", "dev", "test", "attributes", "labels"], rows, 2),
         "Spanish files have one sentence more each here, and chunking one label fewer, which occurs in the test data "
-        "alone; why the numbers of attributes differ is not known. A quarter is the first quarter of the sentences; NCG(c=4000) is left out there, as in the paper. "
+        "alone; why the numbers of attributes differ is not known. A quarter is the first quarter of the sentences; "
+        "NCG(c=4000) is left out there, as in the paper. "
         f"Weights: {weights}.",
     )
 
