@@ -74,10 +74,10 @@ def of_lbfgs(cases: Cases) -> str:
         "weights it had. That L-BFGS with m > 50 did not fit into its 8 GB suggests all pairs: 100 vectors of 338,539 "
         "attributes times 23 labels take 6.2 GB, those of the pairs seen in training would take 0.4 GB. If so, its "
         "claims about L-BFGS are to be compared with weights for all pairs. Vectors do not explain the number of "
-        "passes, of which the paper says nothing, and nothing here does. Other ways of Newton-CG needed about as many, or "
-        "more (one run apart from this, a quarter of chunking, l2 = 0.5, passes to a gap of 1e-3: 160 as it is; 172 "
-        "and 149 with Newton equations solved to 0.5 and 0.9; 355 to 461 with a line search; 359 with the Hessian's "
-        "diagonal as preconditioner; L-BFGS(m=50) 57)."
+        "passes, of which the paper says nothing, and nothing here does. Other ways of Newton-CG needed as many, or "
+        "more, give or take a tenth (one run apart from this, a quarter of chunking, l2 = 0.5, passes to a gap of "
+        "1e-3: 160 as it is; 172 and 149 with Newton equations solved to 0.5 and 0.9; 355 to 461 with a line search; "
+        "359 with the Hessian's diagonal as preconditioner; L-BFGS(m=50) 57)."
     )
 
 
