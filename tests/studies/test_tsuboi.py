@@ -31,7 +31,6 @@ def run(*arguments):
 def quick(tmp_path_factory):
     """The JSON object of a quick run, its folder, and the page it made for the documentation."""
     folder = tmp_path_factory.mktemp("study")
-    (folder / "docs").mkdir()
     page = folder / "docs" / "tsuboi.md"
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("TRELLIS_DATA", raising=False)  # the corpus that ships will do
@@ -106,11 +105,29 @@ def test_pages_say_nothing_of_the_machine_they_were_made_on(quick):
         assert str(Path.home()) not in text
 
 
-def test_the_report_can_be_made_again_from_the_results(quick, tmp_path):
-    _, folder, _ = quick
-    (tmp_path / "results.json").write_bytes((folder / "results.json").read_bytes())
+@pytest.fixture(scope="module")
+def small(tmp_path_factory, files):
+    """The folder of a run of one task in three rounds, and that of its data, in which there are no Spanish files."""
+    folder = tmp_path_factory.mktemp("small")
+    (folder / "data" / "conll2000").mkdir(parents=True)
+    for name, file in zip(("train", "test"), files, strict=True):
+        (folder / "data" / "conll2000" / f"{name}.txt").write_bytes(file.read_bytes())
+    given = ["--data", folder / "data", "--out", folder / "out", "--quick"]
+    run(*given, "--task", "chunking", "--weights", "seen", "--repeat", 3)
+    return folder / "out", folder / "data"
+
+
+def test_rounds_are_medians_of_the_same_run(small):
+    (case,) = read_results(small[0]).cases
+    assert case.sizes.train == 60
+    assert all(len(one.round_seconds) == 3 for one in case.runs)
+    assert "Every method ran 3 times" in (small[0] / "report.md").read_text(encoding="utf-8")
+
+
+def test_the_report_can_be_made_again_from_the_results(small, tmp_path):
+    (tmp_path / "results.json").write_bytes((small[0] / "results.json").read_bytes())
     run("--out", tmp_path, "--report-only")
-    assert (tmp_path / "report.md").read_bytes() == (folder / "report.md").read_bytes()
+    assert (tmp_path / "report.md").read_bytes() == (small[0] / "report.md").read_bytes()
     run("--out", tmp_path, "--report-only", "--clock", "cpu")
     assert "Times are processor seconds" in (tmp_path / "report.md").read_text(encoding="utf-8")
     for damaged in ("{", '{"study": "altun"}', '{"study": "tsuboi", "cases": 1}'):
@@ -119,20 +136,9 @@ def test_the_report_can_be_made_again_from_the_results(quick, tmp_path):
             run("--out", tmp_path, "--report-only")
 
 
-def test_one_task_in_several_rounds_on_files(tmp_path, files):
-    """The first sentences of each file; times are medians over rounds, all else is the same in each."""
-    for corpus, names in (("conll2000", ("train", "test")), ("conll2002-es", ())):
-        (tmp_path / "data" / corpus).mkdir(parents=True)
-        for name, file in zip(names, files, strict=False):
-            (tmp_path / "data" / corpus / f"{name}.txt").write_bytes(file.read_bytes())
-    given = ["--data", tmp_path / "data", "--out", tmp_path / "out", "--quick"]
-    run(*given, "--task", "chunking", "--weights", "seen", "--repeat", 3)
-    (case,) = read_results(tmp_path / "out").cases
-    assert case.sizes.train == 60
-    assert all(len(one.round_seconds) == 3 for one in case.runs)
-    assert "Every method ran 3 times" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
+def test_a_missing_file_is_named_together_with_how_to_get_it(small, tmp_path):
     with pytest.raises(FileAccessError, match=r"conll2002-es/train\.txt: no such file.*trellis data get conll2002-es"):
-        run(*given, "--task", "ner")
+        run("--data", small[1], "--out", tmp_path, "--quick", "--task", "ner")
 
 
 def test_memory_is_measured_in_processes_of_their_own():
@@ -160,7 +166,6 @@ def test_missing_matplotlib_is_explained_before_anything_runs(tmp_path, monkeypa
         (["--task", "parsing"], "no task 'parsing'; the tasks are: ner, chunking, quarter"),
         (["--threads", "0"], "threads is 0; expected a whole number >= 1"),
         (["--repeat", "0"], "repeat is 0"),
-        (["--docs", "nowhere/tsuboi.md"], "the folder nowhere does not exist"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(tmp_path, monkeypatch, arguments, message):

@@ -9,7 +9,6 @@ import click
 
 from trellis.cli import options
 from trellis.cli.console import measuring, print_json, say
-from trellis.errors import SettingError
 
 
 @click.group()
@@ -26,7 +25,7 @@ def reproduce() -> None:
     "--weights", type=click.Choice(["seen", "all", "both"]), default="both", show_default=True,
     help="Weights for pairs seen in training, or for all pairs (as the paper's, it seems).",
 )  # fmt: skip
-@click.option("--threads", default=1, show_default=True, help="1 as in the paper.")
+@click.option("--threads", default=1, show_default=True, help="The paper does not say how many it used.")
 @click.option("--repeat", default=1, show_default=True, help="Rounds, in which methods take turns; medians are shown.")
 @click.option("--max-passes", default=3000, show_default=True, help="Over the data, after which a method is stopped.")
 @click.option(
@@ -41,7 +40,7 @@ def tsuboi(
 ) -> None:
     """Newton-CG for CRFs (Tsuboi et al. 2011): Figure 2 and Table 2.
 
-    Takes about an hour and a half on a quiet machine, and 8 GB for weights of all pairs; plots need trellis[plot].
+    Takes some two hours (an estimate) and 8 GB for weights of all pairs; plots need trellis[plot].
 
     \b
     Example:
@@ -52,9 +51,9 @@ def tsuboi(
     from trellis.studies.tsuboi.study import run_study
 
     require_matplotlib()
-    if docs is not None and not Path(docs).parent.is_dir():
-        raise SettingError(f"{docs}: the folder {Path(docs).parent} does not exist")
     folder = output.make_folder(Path(out))
+    if docs is not None:
+        output.make_folder(Path(docs).parent)
     if report_only:
         study = output.read_results(folder)
     else:

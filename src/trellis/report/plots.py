@@ -17,6 +17,7 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, VERMILLION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#777777"
 
 _DOTS = 110  # an inch
+_MARGIN, _PANEL, _LEGEND = 0.75, 4.5, 1.6  # inches
 _COLOURS = 96
 _MARKS = 9  # on a line, so that lines can be told apart without colours too
 
@@ -65,8 +66,12 @@ def draw(panels: Sequence[Panel], title: str, path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(1.9 + 4.6 * len(panels), 4.2), dpi=_DOTS, layout="constrained")
+    width = _MARGIN + _PANEL * len(panels) + _LEGEND
+    figure = Figure(figsize=(width, 4.2), dpi=_DOTS)
     FigureCanvasAgg(figure)
+    right = 1 - _LEGEND / width
+    # by hand: Matplotlib's own layouts draw everything twice
+    figure.subplots_adjust(left=_MARGIN / width, right=right, bottom=0.13, top=0.89, wspace=0.22)
     handles: dict[str, Any] = {}
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, panel in zip(axes, panels, strict=True):
@@ -74,7 +79,9 @@ def draw(panels: Sequence[Panel], title: str, path: Path) -> None:
             handles.setdefault(line.label, _draw_line(axis, line))
         _dress(axis, panel)
     figure.suptitle(title, fontsize=12)
-    figure.legend(list(handles.values()), list(handles), loc="outside right center", fontsize=9, frameon=False)
+    figure.legend(
+        list(handles.values()), list(handles), loc="center left", bbox_to_anchor=(right, 0.5), fontsize=9, frameon=False
+    )
     write_atomically(path, _png(figure))
 
 

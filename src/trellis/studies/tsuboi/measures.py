@@ -30,8 +30,9 @@ def ratio(case: Case, slow: str, fast: str, measure: str) -> float | None:
     return None if ends[0] is None or ends[1] is None else ends[0].seconds / ends[1].seconds
 
 
-def fastest(case: Case, measure: str, paper_only: bool = True) -> Run | None:
-    there = [(reached(run, case, measure), run) for run in case.runs if run.paper or not paper_only]
+def fastest(case: Case, measure: str, batch: bool = True) -> Run | None:
+    """Of the paper's batch methods, or of its online ones."""
+    there = [(reached(run, case, measure), run) for run in case.runs if run.paper and run.batch == batch]
     timed = [(moment.seconds, k, run) for k, (moment, run) in enumerate(there) if moment is not None]
     return min(timed)[2] if timed else None
 

@@ -1,4 +1,4 @@
-"""The methods that are compared. A new one is an entry here, and a style in `pictures`."""
+"""The methods that are compared. A new one is an entry here."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from trellis.optim import LBFGS, Auto, NewtonCG, Optimizer
+from trellis.report.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Style
 
 SOME = 4000  # sentences kept by the paper's middle variant
 _NEVER = 1e-14  # a `tol` so small that the gradient alone says when to stop
@@ -15,19 +16,23 @@ _NEVER = 1e-14  # a `tol` so small that the gradient alone says when to stop
 
 @dataclass(frozen=True)
 class Method:
-    """`optimizer(gradient_tol)` makes it. `cache` and `hvp` are the objective's. `filled`: after how many iterations it
-    holds as much memory as it ever will. `exact`: whether `state.value` is the objective, as opposed to a sum of losses
-    along an epoch of descent, in the place of which the objective is then computed outside the clock. `paper`: whether
-    it is one of the paper's."""
+    """`optimizer(gradient_tol)` makes it; `style` is that of its lines. `cache` and `hvp` are the objective's.
+    `filled`: after how many iterations it holds as much memory as it ever will. `exact`: whether `state.value` is the
+    objective, as opposed to a sum of losses along an epoch of descent, in the place of which the objective is then
+    computed outside the clock. `paper`: whether it is one of the paper's; `batch`: as opposed to its online methods,
+    which have no end of their own and are stopped after `most_passes`."""
 
     key: str
     name: str
+    style: Style
     optimizer: Callable[[float], Optimizer]
     cache: int | str = 0
     hvp: str = "kept"
     filled: int = 2
     exact: bool = True
     paper: bool = True
+    batch: bool = True
+    most_passes: int | None = None
 
     def fits(self, sentences: int) -> bool:
         """The paper leaves out a cache that is larger than the corpus."""
@@ -35,19 +40,22 @@ class Method:
 
 
 def all_methods(some: int = SOME) -> dict[str, Method]:
-    """By key, in the order in which they are run."""
+    """By key, in the order in which they are run. Newton-CG has warm colours and solid lines, L-BFGS cold colours and
+    broken lines."""
     newton = partial(_made, NewtonCG)
+    fifty, ten, five = (partial(_made, LBFGS, memory=m) for m in (50, 10, 5))
     methods = [
-        Method("ncg-all", "NCG(c=ALL)", newton, cache="all"),
-        Method("ncg-some", f"NCG(c={some})", newton, cache=some),
-        Method("ncg-0", "NCG(c=0)", newton),
-        Method("ncg-ad", "NCG(AD)", newton, hvp="ad"),
-        *(
-            Method(f"lbfgs-{m}", f"L-BFGS(m={m})", partial(_made, LBFGS, memory=m), filled=m + 2)
-            for m in (50, 10, 5)
+        Method("ncg-all", "NCG(c=ALL)", Style(VERMILLION, "-", "o", 2.2), newton, cache="all"),
+        Method("ncg-some", f"NCG(c={some})", Style(ORANGE, "-", "s"), newton, cache=some),
+        Method("ncg-0", "NCG(c=0)", Style(PURPLE, "-", "^"), newton),
+        Method("ncg-ad", "NCG(AD)", Style(GREY, "-", "x"), newton, hvp="ad"),
+        Method("lbfgs-50", "L-BFGS(m=50)", Style(BLUE, "--", "D"), fifty, filled=52),
+        Method("lbfgs-10", "L-BFGS(m=10)", Style(GREEN, "--", "v"), ten, filled=12),
+        Method("lbfgs-5", "L-BFGS(m=5)", Style(SKY, "--", "<"), five, filled=7),
+        Method(
+            "auto", "auto (ours)", Style(BLACK, ":", "*"), partial(_made, Auto), filled=20, exact=False, paper=False
         ),
-        Method("auto", "auto (ours)", partial(_made, Auto), filled=20, exact=False, paper=False),
-    ]  # fmt: skip
+    ]
     return {method.key: method for method in methods}
 
 

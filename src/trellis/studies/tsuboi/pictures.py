@@ -5,38 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from trellis.report.plots import (
-    BLACK,
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    Line,
-    Panel,
-    Style,
-    draw,
-)
+from trellis.report.plots import BLACK, Line, Panel, Style, draw
 from trellis.studies.tsuboi.measures import gap
+from trellis.studies.tsuboi.methods import all_methods
 from trellis.studies.tsuboi.problem import WEIGHTS
 from trellis.studies.tsuboi.results import Case, Moment
 
 Value = Callable[[Moment], float]
 
-# Newton-CG in warm colours with solid lines, L-BFGS in cold ones with broken lines
-STYLES = {
-    "ncg-all": Style(VERMILLION, "-", "o", 2.2),
-    "ncg-some": Style(ORANGE, "-", "s"),
-    "ncg-0": Style(PURPLE, "-", "^"),
-    "ncg-ad": Style(GREY, "-", "x"),
-    "lbfgs-50": Style(BLUE, "--", "D"),
-    "lbfgs-10": Style(GREEN, "--", "v"),
-    "lbfgs-5": Style(SKY, "--", "<"),
-    "auto": Style(BLACK, ":", "*"),
-}
-_OTHER = Style(BLACK, "-.", "+")
+_GONE = Style(BLACK, "-.", "+")  # of a method in old results that there is no more
 _LOWEST = 1e-7  # gap: beyond it f* itself is not known
 _POINTS_BELOW = 6.0  # of F1 that are shown, below the optimum
 
@@ -74,8 +51,9 @@ _X: dict[str, Value] = {
 def _panel(
     case: Case, x: str, y_label: str, y: Value, log_y: bool = False, y_range: tuple[float, float] | None = None
 ) -> Panel:
+    styles = {key: method.style for key, method in all_methods().items()}
     lines = [
-        Line(run.name, list(map(_X[x], run.moments)), list(map(y, run.moments)), STYLES.get(run.key, _OTHER))
+        Line(run.name, list(map(_X[x], run.moments)), list(map(y, run.moments)), styles.get(run.key, _GONE))
         for run in case.runs
     ]
     return Panel(x, y_label, lines, log_x=True, log_y=log_y, y_range=y_range)

@@ -51,8 +51,8 @@ def of_ad(cases: Cases) -> str:
     return (
         "**Algorithmic differentiation.** A product by forward-backward on dual numbers takes "
         f"{span(kept, 2)} times as long as one from kept lattices, and {span(anew, 2)} times as long as one with "
-        "lattices solved anew: it does the same work in one pass, and writes nothing down in between. Evaluations, "
-        "scoring and the transpose, which are the same for all, make the ratio of whole runs smaller."
+        "lattices solved anew: it does the same work in one pass, and writes nothing down in between. Evaluations "
+        "and vectors, which are the same for all, make the ratio of whole runs smaller."
     )
 
 
@@ -70,15 +70,14 @@ def of_lbfgs(cases: Cases) -> str:
             f"{span(beside, 0)}% of its time beside them, on its own 100 vectors"
         )
     return (
-        "**Newton-CG and L-BFGS.** Passes speak for L-BFGS, vectors against it: "
-        + "; ".join(parts)
-        + ". The paper does "
-        "not say which weights it had, but that L-BFGS with m > 50 did not fit into its 8 GB says it: 100 vectors of "
-        "338,539 attributes times 23 labels take 6.2 GB, those of the pairs seen in training would take 0.4 GB. So its "
-        "claims about L-BFGS are to be compared with weights for all pairs. What vectors do not explain is the number "
-        "of passes, of which the paper says nothing. Other ways of Newton-CG did not need fewer here (a quarter of "
-        "chunking, l2 = 0.5, passes to a gap of 1e-3: 160 as it is; 172 and 149 with Newton equations solved to 0.5 "
-        "and 0.9; 355 and more with a line search; 359 with the Hessian's diagonal as preconditioner; L-BFGS(m=50) 57)."
+        "**Newton-CG and L-BFGS.** Passes and vectors decide: " + "; ".join(parts) + ". The paper does not say which "
+        "weights it had. That L-BFGS with m > 50 did not fit into its 8 GB suggests all pairs: 100 vectors of 338,539 "
+        "attributes times 23 labels take 6.2 GB, those of the pairs seen in training would take 0.4 GB. If so, its "
+        "claims about L-BFGS are to be compared with weights for all pairs. Vectors do not explain the number of "
+        "passes, of which the paper says nothing, and nothing here does. Other ways of Newton-CG needed as many, or "
+        "more, give or take a tenth (one run apart from this, a quarter of chunking, l2 = 0.5, passes to a gap of "
+        "1e-3: 160 as it is; 172 and 149 with Newton equations solved to 0.5 and 0.9; 355 to 461 with a line search; "
+        "359 with the Hessian's diagonal as preconditioner; L-BFGS(m=50) 57)."
     )
 
 

@@ -35,6 +35,7 @@ class Run:
     key: str
     name: str
     paper: bool
+    batch: bool
     converged: bool
     held_bytes: int
     peak_bytes: int | None

@@ -69,13 +69,14 @@ def run_method(
 
         state = clock.of(lambda: optimizer.start(objective, np.zeros(problem.size)))
         note(state)
-        while not _ended(state, limits.max_passes):
+        while not _ended(state, min(limits.max_passes, method.most_passes or limits.max_passes)):
             state = clock.of(lambda: optimizer.step(objective, state))  # noqa: B023  called at once
             note(state)
         held = array_bytes(objective, state) - before
     run = Run(
-        method.key, method.name, method.paper, bool(state.converged), held, None, (clock.seconds,), tuple(moments)
-    )
+        method.key, method.name, method.paper, method.batch, bool(state.converged),
+        held, None, (clock.seconds,), tuple(moments),
+    )  # fmt: skip
     return Finished(run, state.theta)
 
 

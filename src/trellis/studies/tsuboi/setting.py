@@ -13,8 +13,8 @@ def about_method(study: Study) -> str:
     clock = "processor" if settings.get("clock") == "cpu" else "wall-clock"
     load = "" if here["load"] is None else f", load {here['load']:.1f} before the start"
     return page(
-        f"Times are {clock} seconds of the optimisation alone on {threads} thread{'s' * (threads > 1)} (the paper's "
-        "methods ran on one; Trellis by itself uses all): reading, features and scoring are not in them. "
+        f"Times are {clock} seconds of the optimisation alone on {threads} thread{'s' * (threads > 1)} (the paper "
+        "does not say how many it used; Trellis by itself uses all): reading, features and scoring are not in them. "
         + (
             "Every method ran once."
             if rounds == 1
@@ -62,7 +62,8 @@ def about_data(study: Study) -> str:
         "Paper / here.",
         table(["task", "features", "train", "dev", "test", "attributes", "labels"], rows, 2),
         "Spanish files have one sentence more each here, and chunking one label fewer, which occurs in the test data "
-        "alone. A quarter is the first quarter of the sentences; NCG(c=4000) is left out there, as in the paper. "
+        "alone; why the numbers of attributes differ is not known. A quarter is the first quarter of the sentences; "
+        "NCG(c=4000) is left out there, as in the paper. "
         f"Weights: {weights}.",
     )
 
