@@ -166,7 +166,9 @@ class TestDescentFirst:
 
     def test_then_l_bfgs_from_the_average_with_the_diagonal(self, objective):
         states = states_of(Auto(epochs=3, tol=1e-6), objective)
-        lbfgs = states_of(LBFGS(tol=1e-6, diagonal=True, power=1.0, refresh=0), Objective(), states[3].theta)
+        lbfgs = states_of(
+            LBFGS(tol=1e-6, diagonal=True, power=0.75, refresh=0, memory=20), Objective(), states[3].theta
+        )
         assert [bits(state.then) for state in states[4:]] == [bits(state) for state in lbfgs[1:]]
         assert states[-1].converged
         np.testing.assert_allclose(states[-1].theta, LOWEST, atol=1e-4)
@@ -220,7 +222,7 @@ class TestDescentThatLeadsNowhere:
     def test_is_followed_by_l_bfgs_from_zero(self, case, at):
         objective = Objective(Descent(bad={at: BAD[case]}))
         states = states_of(Auto(epochs=4, tol=1e-6), objective)
-        lbfgs = states_of(LBFGS(tol=1e-6), Objective())
+        lbfgs = states_of(LBFGS(tol=1e-6, memory=20), Objective())
         followed = states[at + 1 :]
         assert [state.theta.tobytes() for state in followed] == [state.theta.tobytes() for state in lbfgs[1:]]
         assert [state.value for state in followed] == [state.value for state in lbfgs[1:]]
