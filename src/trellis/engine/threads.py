@@ -63,6 +63,7 @@ class ThreadedObjective:
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
         """Both at once, for little more than one of them."""
+        self._kept_at = None  # until all of it is there
         answers = list(self._pool.map(lambda shard: shard.value_and_gradient(theta), self.shards))
         self._kept_at = theta.copy() if any(shard.keeping for shard in self.shards) else None
         value, gradient = self._sum(answers, 0, len(answers))
@@ -72,7 +73,8 @@ class ThreadedObjective:
 
     def hessian_vector(self, theta: F64, direction: F64) -> F64:
         """The curvature at theta times a direction, F64[size]. What is kept of another point is done anew first."""
-        if any(shard.keeping for shard in self.shards) and not np.array_equal(theta, self._kept_at):  # type: ignore[arg-type]
+        keeps = any(shard.keeping for shard in self.shards)
+        if keeps and (self._kept_at is None or not np.array_equal(theta, self._kept_at)):
             self.value_and_gradient(theta)
         if self._by_duals is None:
             products = list(self._pool.map(lambda shard: (0.0, shard.hessian_vector(theta, direction)), self.shards))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def bench_products(task: Task, threads: int = 1, repeat: int = 7, say: Say = lam
             with ThreadedObjective(shards, size, prior, threads, cache=cache, hvp=hvp) as objective:
                 for name, ask in work.items():
                     ask(objective)  # memory is there, and so are kernels
-                    taken = timed(lambda ask=ask: ask(objective))[1]  # type: ignore[misc]
+                    taken = timed(partial(ask, objective))[1]
                     if turn:  # the first round warms up
                         seconds[name].append(taken)
     return ProductBench(task, machine(), threads, {name: Times(tuple(taken)) for name, taken in seconds.items()})
