@@ -15,7 +15,7 @@ from trellis.features import Packed
 from trellis.lattice import Allowed
 from trellis.losses import LOSSES, Target, find_loss
 from trellis.objective import L2, Examples, Hyperbolic, PlainShard, Priors, cut_into_shards
-from trellis.objective.online import OnlineShard, Rates, can_descend, rates_of
+from trellis.objective.online import OnlineShard, Pace, can_descend
 from trellis.optim import LBFGS
 from trellis.scoring import WeightLayout, observed_layout
 
@@ -58,6 +58,23 @@ problems = st.builds(
     valued=st.booleans(),
     everything=st.booleans(),
 )
+
+
+@dataclass
+class Rates:
+    """Of each weight the rate of an update, and what the prior leaves of the weight."""
+
+    rate: np.ndarray
+    kept: np.ndarray
+
+    @classmethod
+    def of(cls, count, squares, step, l2):
+        return cls(*Pace.of(count, squares, l2).at(step))
+
+
+def descend(shard, theta, groups, rates, shrink):
+    shard.learn_at(Pace(rates.rate, (1.0 - rates.kept) / rates.rate))
+    return shard.descend(theta, groups, 1.0, shrink)
 
 
 def some_rates(problem, seed=0, l2=0.3, updates=5):
@@ -134,7 +151,7 @@ class TestAnUpdate:
         groups = shard.groups[rng.permutation(len(shard.groups))]
         rates, shrink = some_rates(problem, seed)
         expected, expected_loss = descended(problem, theta, without_none(groups), rates, shrink)
-        loss, missing = shard.descend(theta, groups, rates, shrink)
+        loss, missing = descend(shard, theta, groups, rates, shrink)
         assert missing == 0
         assert loss == pytest.approx(expected_loss, rel=1e-10, abs=1e-9)
         np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-10)
@@ -147,7 +164,7 @@ class TestAnUpdate:
         shard, theta = problem.online_shard(), rng.normal(size=problem.size)
         rates, shrink = some_rates(problem)
         expected, expected_loss = descended(problem, theta, without_none(shard.groups), rates, shrink)
-        loss, missing = shard.descend(theta, shard.groups, rates, shrink)
+        loss, missing = descend(shard, theta, shard.groups, rates, shrink)
         assert (loss, missing) == (pytest.approx(expected_loss, rel=1e-10), 0)
         np.testing.assert_allclose(theta, expected, rtol=1e-8, atol=1e-9)
 
@@ -157,7 +174,7 @@ class TestAnUpdate:
         theta = np.random.default_rng(2).normal(size=problem.size)
         rates, shrink = some_rates(problem)
         expected, expected_loss = descended(problem, theta, [group], rates, shrink)
-        loss, _ = problem.online_shard().descend(theta, as_groups(group), rates, shrink)
+        loss, _ = descend(problem.online_shard(), theta, as_groups(group), rates, shrink)
         assert loss == pytest.approx(expected_loss, rel=1e-12)
         np.testing.assert_allclose(theta, expected, rtol=1e-11, atol=1e-12)
 
@@ -172,7 +189,7 @@ class TestAnUpdate:
         rates, shrink = some_rates(problem)
         for _ in range(5):
             expected, _ = descended(problem, expected, without_none(shard.groups), rates, shrink)
-            shard.descend(theta, shard.groups, rates, shrink)
+            descend(shard, theta, shard.groups, rates, shrink)
         np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-10)
         assert not shard._rows[shard._mask == 0].any()
 
@@ -180,15 +197,15 @@ class TestAnUpdate:
         problem = make_problem(0)
         theta = np.random.default_rng(0).normal(size=problem.size)
         before = theta.copy()
-        assert problem.online_shard().descend(theta, as_groups(), *some_rates(problem)) == (0.0, 0)
+        assert descend(problem.online_shard(), theta, as_groups(), *some_rates(problem)) == (0.0, 0)
         np.testing.assert_array_equal(theta, before)
 
-    def test_with_rates_of_zero_is_an_evaluation(self):
+    def test_with_a_step_of_zero_is_an_evaluation(self):
         problem = make_problem(0, valued=True)
         theta = np.random.default_rng(0).normal(size=problem.size)
         before, shard = theta.copy(), problem.online_shard()
-        still = Rates(np.zeros(problem.size), np.ones(problem.size))
-        loss, _ = shard.descend(theta, shard.groups, still, 0.0)
+        shard.learn_at(Pace(np.ones(problem.size), np.ones(problem.size)))
+        loss, _ = shard.descend(theta, shard.groups, 0.0, 0.0)
         assert loss == pytest.approx(shard.shard.value(before), rel=1e-12)
         np.testing.assert_array_equal(theta, before)
 
@@ -200,7 +217,7 @@ class TestAnUpdate:
         theta = np.array([40.0, 0.0, -90.0, -90.0, 0.0, 0.0])
         rates, shrink = Rates(np.full(6, 0.5), np.ones(6)), 0.0
         expected, expected_loss = descended(problem, theta, [[0]], rates, shrink)
-        loss, _ = problem.online_shard().descend(theta, as_groups([0]), rates, shrink)
+        loss, _ = descend(problem.online_shard(), theta, as_groups([0]), rates, shrink)
         assert loss == pytest.approx(expected_loss, rel=1e-12)
         np.testing.assert_allclose(theta, expected, rtol=1e-10, atol=1e-10)
 
@@ -214,7 +231,7 @@ class TestAnUpdate:
             rates, shrink = some_rates(problem)
             shard = problem.online_shard()
             expected, expected_loss = descended(problem, theta, without_none(shard.groups[:1]), rates, shrink)
-            loss, missing = shard.descend(theta, shard.groups[:1], rates, shrink)
+            loss, missing = descend(shard, theta, shard.groups[:1], rates, shrink)
             assert missing == 0
             assert loss == pytest.approx(expected_loss, rel=1e-11)
             np.testing.assert_allclose(theta, expected, rtol=1e-10, atol=1e-10)
@@ -238,7 +255,7 @@ class TestSentencesWhoseScoresSpreadTooFar:
         theta[[27, 30]] = weights
         rates, shrink = some_rates(problem)
         expected, expected_loss = descended(problem, theta, [[0, 2], [4, 3]], rates, shrink)
-        loss, missing = problem.online_shard().descend(theta, as_groups([0, 1, 2], [4, 3]), rates, shrink)
+        loss, missing = descend(problem.online_shard(), theta, as_groups([0, 1, 2], [4, 3]), rates, shrink)
         assert missing == 1
         assert loss == pytest.approx(expected_loss, rel=1e-11)
         np.testing.assert_allclose(theta, expected, rtol=1e-10, atol=1e-12)
@@ -247,7 +264,7 @@ class TestSentencesWhoseScoresSpreadTooFar:
         theta = np.random.default_rng(0).normal(size=problem.size)
         theta[27] = 700.0
         before, (rates, shrink) = theta.copy(), some_rates(problem)
-        assert problem.online_shard().descend(theta, as_groups([1]), rates, shrink) == (0.0, 1)
+        assert descend(problem.online_shard(), theta, as_groups([1]), rates, shrink) == (0.0, 1)
         np.testing.assert_array_equal(theta[:33], before[:33])  # only transitions have their prior all the same
         np.testing.assert_allclose(theta[33:], before[33:] * (1.0 - rates.rate[33:] * shrink))
 
@@ -255,7 +272,7 @@ class TestSentencesWhoseScoresSpreadTooFar:
         theta = np.random.default_rng(0).normal(size=problem.size)
         theta[-1] = 650.0
         before, (rates, _) = theta.copy(), some_rates(problem)
-        assert problem.online_shard().descend(theta, as_groups([0, 1, 2], [4, 3]), rates, 0.0) == (0.0, 5)
+        assert descend(problem.online_shard(), theta, as_groups([0, 1, 2], [4, 3]), rates, 0.0) == (0.0, 5)
         np.testing.assert_array_equal(theta, before)
 
 
@@ -288,27 +305,27 @@ class TestGroups:
 class TestRates:
     def test_are_smaller_for_large_values(self):
         count, squares = np.array([1.0, 1.0, 40.0, 40.0]), np.array([1.0, 4.0, 40.0, 160.0])
-        rates = rates_of(count, squares, 0.2, 0.5)
+        rates = Rates.of(count, squares, 0.2, 0.5)
         expected = 0.2 / np.array([1, 4, 1, 4])
         np.testing.assert_allclose(rates.rate, expected, rtol=1e-14)
         np.testing.assert_allclose(rates.kept, 1 - expected * 0.5 / count, rtol=1e-14)
 
     def test_of_what_never_occurs_are_those_of_what_occurs_once(self):
         """Transitions that have a weight and are not in the data."""
-        rates = rates_of(np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.2, 0.5)
+        rates = Rates.of(np.array([0.0, 1.0]), np.array([0.0, 1.0]), 0.2, 0.5)
         assert rates.rate[0] == rates.rate[1]
         assert rates.kept[0] == rates.kept[1]
 
     @pytest.mark.parametrize("value", [0.0, 1e-300, 1e-160, 1e-3])
     def test_of_tiny_values_do_not_overshoot_the_prior(self, value):
         """Were the slope the same ever after, theta = -n x slope / l2 would be the minimum: no step goes beyond."""
-        rates = rates_of(np.array([3.0]), np.array([3.0 * value**2]), 1.0, 2.0)
+        rates = Rates.of(np.array([3.0]), np.array([3.0 * value**2]), 1.0, 2.0)
         assert 0.0 < rates.rate[0] <= 3.0 / 2.0
         assert rates.kept[0] >= 0.0
 
     @pytest.mark.parametrize("value", [0.0, 1e-300, 1e-160, 1e-3])
     def test_without_a_prior_are_finite_too(self, value):
-        rates = rates_of(np.array([3.0]), np.array([3.0 * value**2]), 1.0, 0.0)
+        rates = Rates.of(np.array([3.0]), np.array([3.0 * value**2]), 1.0, 0.0)
         assert rates.rate[0] * value <= 1e8
         assert rates.kept[0] == 1.0
 
@@ -316,7 +333,7 @@ class TestRates:
         problem = make_problem(0, lengths=(2,), everything=True)
         theta = np.ones(problem.size)
         rates = Rates(np.full(problem.size, 1.0), np.zeros(problem.size))
-        problem.online_shard().descend(theta, as_groups([]), rates, 7.0)
+        descend(problem.online_shard(), theta, as_groups([]), rates, 7.0)
         np.testing.assert_array_equal(theta[problem.layout.pairs :], 0.0)
 
 
@@ -332,9 +349,9 @@ class Recording:
         self.calls = []
         descend = OnlineShard.descend
 
-        def recorded(shard, theta, groups, rates, shrink):
-            answer = descend(shard, theta, groups, rates, shrink)
-            self.calls.append((shard, groups, rates, shrink, theta.copy(), answer))
+        def recorded(shard, theta, groups, step, shrink):
+            answer = descend(shard, theta, groups, step, shrink)
+            self.calls.append((shard, groups, step, shrink, theta.copy(), answer))
             return answer
 
         monkeypatch.setattr(OnlineShard, "descend", recorded)
@@ -355,9 +372,9 @@ class TestAnEpoch:
         return online
 
     @pytest.mark.parametrize("snapshots", [0, 1, 9])
-    def test_visits_every_sentence_once(self, online, snapshots, monkeypatch):
+    def test_visits_every_sentence_once(self, problem, online, snapshots, monkeypatch):
         recording = Recording(monkeypatch)
-        online.epoch(np.zeros(online._count.size), 0.1, 0.85, 0, snapshots, np.random.default_rng(0))
+        online.epoch(np.zeros(problem.size), 0.1, 0.85, 0, snapshots, np.random.default_rng(0))
         for shard in online.shards:
             seen = [s for call in recording.calls if call[0] is shard for s in call[1].ravel().tolist() if s >= 0]
             assert sorted(seen) == np.flatnonzero(np.diff(shard.shard.offsets)).tolist()
@@ -378,7 +395,7 @@ class TestAnEpoch:
         ):
             first[shard] = a
         for n, (shard, groups, *_) in enumerate(recording.calls):
-            rates = rates_of(total, total_squares, 0.3 * 0.5 ** (2 + n / 4), 0.7)
+            rates = Rates.of(total, total_squares, 0.3 * 0.5 ** (2 + n / 4), 0.7)
             own = [[s + first[shard] for s in group] for group in without_none(groups)]
             theta, added = descended(problem, theta, own, rates, 0.7 / updates)
             loss += added
@@ -467,11 +484,11 @@ class TestTheBestStep:
         chosen = online.best_step(zero, self.STEPS, np.random.default_rng(3), sample=64)
         [shard] = online.shards
         groups = shard.groups[np.random.default_rng(3).permutation(len(shard.groups))][:16]
-        still, losses = Rates(np.zeros(problem.size), np.ones(problem.size)), []
+        losses = []
         for step in self.STEPS:
             theta = zero.copy()
-            shard.descend(theta, groups[:8], online._rates(step), online._shrink)
-            losses.append(shard.descend(theta, groups[8:], still, 0.0)[0])
+            shard.descend(theta, groups[:8], step, online._shrink)
+            losses.append(shard.descend(theta, groups[8:], 0.0, 0.0)[0])
         assert chosen == self.STEPS[int(np.argmin(losses))] == 0.3
         assert not zero.any()
 

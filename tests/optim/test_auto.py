@@ -167,7 +167,9 @@ class TestDescentFirst:
     def test_then_l_bfgs_from_the_average_with_the_diagonal(self, objective):
         states = states_of(Auto(epochs=3, tol=1e-6), objective)
         lbfgs = states_of(
-            LBFGS(tol=1e-6, diagonal=True, power=0.75, refresh=0, memory=20), Objective(), states[3].theta
+            LBFGS(tol=1e-6, diagonal=True, power=0.75, refresh=0, first_step=0.1, memory=20),
+            Objective(),
+            states[3].theta,
         )
         assert [bits(state.then) for state in states[4:]] == [bits(state) for state in lbfgs[1:]]
         assert states[-1].converged

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.objective.online import OnlineShard, Rates, rates_of
+from trellis.objective.online import OnlineShard, Pace
 from trellis.objective.plain import PlainShard
 
 F64 = NDArray[np.float64]
@@ -38,11 +38,14 @@ class Online:
         self.shards = [OnlineShard(shard) for shard in shards]
         self.sentences = sum(int((shard.groups >= 0).sum()) for shard in self.shards)
         self.l2 = l2
-        self._count, self._squares = np.zeros(size), np.zeros(size)
+        count, squares = np.zeros(size), np.zeros(size)
         for shard in self.shards:
-            count, squares = shard.count()
-            shard.shard.add_to(self._count, count)
-            shard.shard.add_to(self._squares, squares)
+            own_count, own_squares = shard.count()
+            shard.shard.add_to(count, own_count)
+            shard.shard.add_to(squares, own_squares)
+        pace = Pace.of(count, squares, l2)
+        for shard in self.shards:
+            shard.learn_at(pace)
         self._shrink = l2 / max(1, sum(len(shard.groups) for shard in self.shards))
 
     def epoch(
@@ -54,10 +57,10 @@ class Online:
         pieces = -(-snapshots // max(1, len(self.shards)))
         for n, s in enumerate(rng.permutation(len(self.shards)).tolist()):
             shard = self.shards[s]
-            rates = self._rates(step * decay ** (epoch + n / len(self.shards)))
+            now = step * decay ** (epoch + n / len(self.shards))
             groups = shard.groups[rng.permutation(len(shard.groups))]
             for piece in np.array_split(groups, max(1, pieces)):
-                value, left_out = shard.descend(theta, piece, rates, self._shrink)
+                value, left_out = shard.descend(theta, piece, now, self._shrink)
                 loss, missing = loss + value, missing + left_out
                 if pieces:
                     total += theta
@@ -70,16 +73,12 @@ class Online:
         shard = self.shards[int(np.argmax([len(shard.groups) for shard in self.shards]))]
         groups = shard.groups[rng.permutation(len(shard.groups))][: max(2, sample // 4)]
         half = len(groups) // 2
-        still = Rates(np.zeros_like(theta), np.ones_like(theta))
 
         def judged(step: float) -> tuple[float, float, float]:
             trial = theta.copy()
-            shard.descend(trial, groups[:half], self._rates(step), self._shrink)
-            loss, left_out = shard.descend(trial, groups[half:], still, 0.0)
+            shard.descend(trial, groups[:half], step, self._shrink)
+            loss, left_out = shard.descend(trial, groups[half:], 0.0, 0.0)
             # sentences that are left out have no loss: that must not look like the smallest one
             return (left_out, loss, step) if math.isfinite(loss) else (math.inf, math.inf, step)
 
         return min(map(judged, steps))[2]
-
-    def _rates(self, step: float) -> Rates:
-        return rates_of(self._count, self._squares, step, self.l2)

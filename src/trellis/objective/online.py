@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,10 @@ from numpy.typing import NDArray
 from trellis.labels import first_tokens
 from trellis.losses import LOSSES
 from trellis.objective.plain import PlainShard
-from trellis.objective.sgd_kernels import sgd_pass
+from trellis.objective.sgd_kernels import rates_at, sgd_pass
 from trellis.objective.shard import Shard
 from trellis.scoring.hybrid import Occurrences
-from trellis.scoring.kernels import take
+from trellis.scoring.kernels import put, take
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -27,23 +28,28 @@ _SMALLEST = 1e-16  # mean x^2: attributes with smaller values learn less
 
 
 @dataclass(frozen=True)
-class Rates:
-    """For a step size: of every weight of theta its rate, and what the prior leaves of it at an occurrence."""
+class Pace:
+    """How quickly weights learn, F64[weights] both: with a step size eta at the rate eta `gain`, where the prior pulls
+    a weight back by `pull` = l2 / n of itself, times the rate, at each of the n occurrences that it has in an epoch."""
 
-    rate: F64
-    kept: F64
+    gain: F64
+    pull: F64
 
+    @classmethod
+    def of(cls, count: F64, squares: F64, l2: float) -> Pace:
+        """`count`: how often each weight's attribute (or transition) occurs in an epoch; `squares`: the sum of x^2."""
+        times = np.maximum(count, 1.0)
+        size = np.where(count > 0.0, np.maximum(squares / times, _SMALLEST), 1.0)
+        return cls(1.0 / size, l2 / times)
 
-def rates_of(count: F64, squares: F64, step: float, l2: float) -> Rates:
-    """`count`: how often each weight's attribute (or transition) occurs in an epoch; `squares`: the sum of x^2.
+    def at(self, step: float) -> tuple[F64, F64]:
+        """The rates with a step size, and what the prior then leaves of a weight at an occurrence."""
+        rate, kept = np.empty_like(self.gain), np.empty_like(self.gain)
+        rates_at(step, self.gain, self.pull, rate, kept)
+        return rate, kept
 
-    No rate is above n / l2: with that one, a step already ends at the minimum that its slope and the prior have."""
-    times = np.maximum(count, 1.0)
-    size = np.where(count > 0.0, np.maximum(squares / times, _SMALLEST), 1.0)
-    rate = step / size
-    if l2 > 0.0:
-        rate = np.minimum(rate, times / l2)
-    return Rates(rate, np.maximum(1.0 - rate * l2 / times, 0.0))
+    def __getitem__(self, which: NDArray[Any]) -> Pace:
+        return Pace(self.gain[which], self.pull[which])
 
 
 class OnlineShard:
@@ -68,29 +74,35 @@ class OnlineShard:
         seen = np.zeros((layout.labels, layout.labels))
         np.add.at(seen, (shard.gold[inner - 1], shard.gold[inner]), 1.0)
         count = self._sums(replace(at, row_value=np.empty(0), pair_value=np.empty(0)))
-        squares = self._sums(replace(at, row_value=at.row_value**2, pair_value=at.pair_value**2))
+        valued = len(at.row_value) > 0 or len(at.pair_value) > 0
+        squares = self._sums(self.shard.squared) if valued else count.copy()
         count[layout.pairs :] = squares[layout.pairs :] = seen[layout.source, layout.target]
         return count, squares
 
-    def descend(self, theta: F64, groups: I64, rates: Rates, shrink: float) -> tuple[float, int]:
+    def learn_at(self, pace: Pace) -> None:
+        """Of every weight of theta; to be called before `descend`."""
+        layout, own = self.shard.scoring.layout, pace[self.shard.index]
+        gain, pull = (layout.transition_matrix(each[layout.pairs :]) for each in (own.gain, own.pull))
+        self._row_pace, self._pace, self._arc_pace = own[self.shard.scoring.first_of_rows], own, Pace(gain, pull)
+
+    def descend(self, theta: F64, groups: I64, step: float, shrink: float) -> tuple[float, int]:
         """Updates theta in place, once for each row of `groups`; `shrink`: l2 over the number of updates in an epoch.
         Returns the log loss on the way and how many sentences were left out (see the kernel)."""
         shard, scoring, at = self.shard, self.shard.scoring, self.shard.occurrences
-        layout, weights, first = scoring.layout, self._weights, scoring.first_of_rows
+        layout, weights = scoring.layout, self._weights
         take(theta, shard.index, weights)
         scoring.rows_of(weights, self._rows)
         transitions = layout.transition_matrix(weights[layout.pairs :])
-        rate, kept = rates.rate[shard.index], rates.kept[shard.index]
         # a transition has its prior in every update rather than at every occurrence
-        arc_rate = layout.transition_matrix(rate[layout.pairs :])
+        arc_rate = self._arc_pace.at(step)[0]
         loss, missing = sgd_pass(
             groups, shard.offsets, shard.gold, self._rows, weights, transitions, self._mask,
             at.dense, at.row, at.row_value, at.sparse, at.pair, at.label, at.pair_value,
-            rate[first], kept[first], rate, kept, arc_rate, np.maximum(1.0 - arc_rate * shrink, 0.0),
+            *self._row_pace.at(step), *self._pace.at(step), arc_rate, np.maximum(1.0 - arc_rate * shrink, 0.0),
         )  # fmt: skip
         scoring.collect(self._rows, weights)
         weights[layout.pairs :] = transitions[layout.source, layout.target]
-        theta[shard.index] = weights
+        put(weights, shard.index, theta)
         return loss, missing
 
     def _sums(self, at: Occurrences) -> F64:

@@ -75,7 +75,8 @@ class PlainShard(Shard):
         return np.empty_like(self._weights), np.zeros_like(self._rows), np.empty_like(self._scores)
 
     @cached_property
-    def _squared(self) -> Occurrences:
+    def squared(self) -> Occurrences:
+        """With the squares of all values."""
         at = self.occurrences
         return replace(at, row_value=at.row_value**2, pair_value=at.pair_value**2)
 
@@ -125,7 +126,7 @@ class PlainShard(Shard):
 
     def _add(self, nodes: F64, arcs: F64, block: int, squared: bool = False) -> None:
         self._arc_sums += arcs
-        at = self._squared if squared else self.occurrences
+        at = self.squared if squared else self.occurrences
         self.scoring.add_gradient(nodes, at, *self._tokens(block), self._row_gradient, self._gradient)
 
     def _collected(self) -> F64:

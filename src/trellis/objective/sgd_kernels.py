@@ -21,12 +21,24 @@ import numpy as np
 
 from trellis.jit import kernel, part
 from trellis.lattice.kernels.scaled import enter, forward_in_step, log_product, spread_of
-from trellis.lattice.kernels.vector import exp_into, four_products
+from trellis.lattice.kernels.vector import add_product, exp_into, four_products
 
 Array = Any
 
-_MOST_SPREAD = 600.0  # see `scaled`
-_NEVER = 1e-12  # probability of a label whose transitions are not worth adding up
+_MOST_SPREAD, _BUFFER, _STRIDE = 600.0, 512, 520  # see `scaled`
+
+
+@kernel
+def rates_at(step: float, gain: Array, pull: Array, rate: Array, kept: Array) -> None:
+    """rate = step gain, but at most 1 / pull, and kept = 1 - rate pull, all of any one shape.
+
+    With the rate 1 / pull = n / l2, a step already ends at the minimum that its slope and the prior have."""
+    gains, pulls, rates, left = gain.ravel(), pull.ravel(), rate.ravel(), kept.ravel()
+    for k in range(len(gains)):
+        eta = step * gains[k]
+        over = eta * pulls[k] > 1.0
+        rates[k] = 1.0 / pulls[k] if over else eta
+        left[k] = 0.0 if over else 1.0 - eta * pulls[k]
 
 
 @kernel
@@ -68,6 +80,7 @@ def sgd_pass(
     scale, step = np.ones(4 * longest), np.empty((4, width))
     across, down, products = np.zeros((width, width)), np.zeros((width, width)), np.zeros((width, width))
     start, length, first = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4, np.int64)
+    before, after = np.empty((width, _STRIDE)), np.empty((width, _STRIDE))
     log_z, left_out = np.empty(4), np.zeros(4, np.bool_)
     value, missing = 0.0, 0
     for g in range(len(groups)):
@@ -105,17 +118,10 @@ def sgd_pass(
             psi[4 * length[w] + w : 4 * longest : 4, :] = 1.0
         forward_in_step(psi, down, longest, step, alpha, scale)
         _backward(psi, across, alpha, scale, longest, first, length, step, nodes)
-        products[:, :] = 0.0
         for w in range(4):
             if length[w] > 0:
                 value += log_z[w] - log_product(scale, w, 4, length[w])
-            for t in range(1, length[w]):
-                ahead, before = psi[4 * t + w], nodes[first[w] + t - 1]
-                for i in range(labels):
-                    if before[i] > _NEVER:
-                        behind, out = alpha[4 * t - 4 + w, i], products[i]
-                        for j in range(width):
-                            out[j] += behind * ahead[j]
+        _sum_arcs(alpha, psi, length, before, after, products)
         for w in range(4):
             for t in range(length[w]):
                 k, d = start[w] + t, nodes[first[w] + t]
@@ -234,3 +240,20 @@ def _backward(
                 out = nodes[first[w] + t]
                 for j in range(width):
                     out[j] = alpha[r, j] * step[w, j]
+
+
+@part
+def _sum_arcs(alpha: Array, q: Array, length: Array, before: Array, after: Array, products: Array) -> None:
+    """products[i, j] = sum_t alpha_(t-1)[i] q_t[j] over all four sentences."""
+    products[:, :] = 0.0
+    waiting = 0
+    for w in range(4):
+        for r in range(4 + w, 4 * length[w], 4):
+            if waiting == _BUFFER:
+                add_product(before, after, waiting, products)
+                waiting = 0
+            for j in range(len(products)):
+                before[j, waiting] = alpha[r - 4, j]
+                after[j, waiting] = q[r, j]
+            waiting += 1
+    add_product(before, after, waiting, products)

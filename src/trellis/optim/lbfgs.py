@@ -49,7 +49,8 @@ class LBFGS:
 
     With `diagonal`, the recursion starts from the Hessian's diagonal to the power -`power` in place of the identity,
     taken anew every `refresh` iterations (0: only at the start; more often helped from zero, and made no difference
-    from a warm start). See `diagonal_metric` for what it gains.
+    from a warm start), and its first trial is `first_step` of what the diagonal says. See `diagonal_metric` for what it
+    gains.
     """
 
     memory: int = setting(10, least=1)
@@ -59,6 +60,7 @@ class LBFGS:
     diagonal: bool = setting(False)
     power: float = setting(0.5, above=0.0, most=1.0)
     refresh: int = setting(10, least=0)
+    first_step: float = setting(1.0, above=0.0)
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -86,7 +88,7 @@ class LBFGS:
         direction = -state.gradient
         times_inverse_hessian(direction, state.changes, state.curvatures, state.inverse_diagonal)
         has_scale = bool(state.changes) or state.inverse_diagonal is not None
-        first = 1.0 if has_scale else 1.0 / max(1.0, state.gradient_norm)
+        first = 1.0 if state.changes else self.first_step if has_scale else 1.0 / max(1.0, state.gradient_norm)
         start = Point(0.0, state.value, dot(state.gradient, direction), state.theta, state.gradient)
         evaluate = Counted(objective)
         found = wolfe_search(evaluate, start, direction, first) if start.slope < 0 else None

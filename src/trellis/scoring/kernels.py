@@ -263,6 +263,13 @@ def take(values: Array, index: Array, out: Array) -> None:
 
 
 @kernel
+def put(values: Array, index: Array, out: Array) -> None:
+    """out[index[k]] = values[k]."""
+    for k in range(len(index)):
+        out[index[k]] = values[k]
+
+
+@kernel
 def add_at(values: Array, index: Array, out: Array) -> None:
     """out[index[k]] += values[k]."""
     for k in range(len(index)):
