@@ -481,7 +481,7 @@ class TestTheBestStep:
 
     def test_is_the_one_whose_pass_over_half_a_sample_helps_the_other_half_most(self, problem):
         online, zero = Online(problem.shards(), problem.size, 0.1), np.zeros(problem.size)
-        chosen = online.best_step(zero, self.STEPS, np.random.default_rng(3), sample=64)
+        chosen = online.best_step(zero, self.STEPS, np.random.default_rng(3), sample=32)
         [shard] = online.shards
         groups = shard.groups[np.random.default_rng(3).permutation(len(shard.groups))][:16]
         losses = []

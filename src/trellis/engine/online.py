@@ -68,16 +68,21 @@ class Online:
         return Epoch(theta, total / taken if taken else theta, loss, missing)
 
     def best_step(self, theta: F64, steps: Sequence[float], rng: np.random.Generator, sample: int = 600) -> float:
-        """The step size that makes one pass over half of a sample of sentences help most on the other half (Tsuboi's
-        way to choose it); the smallest where none is any good."""
-        shard = self.shards[int(np.argmax([len(shard.groups) for shard in self.shards]))]
-        groups = shard.groups[rng.permutation(len(shard.groups))][: max(2, sample // 4)]
-        half = len(groups) // 2
+        """The step size that makes one pass over a sample of sentences help most on another of the same size (Tsuboi's
+        way to choose it); the smallest where none is any good. The two are from different shards if there are any:
+        neighbours in a corpus are of one kind."""
+        first, second = self.shards[0], self.shards[-1]
+        learnt, asked = (shard.groups[rng.permutation(len(shard.groups))] for shard in (first, second))
+        most = max(1, sample // 4)
+        if first is second:
+            most = min(most, len(learnt) // 2)
+            asked = learnt[most:]
 
         def judged(step: float) -> tuple[float, float, float]:
             trial = theta.copy()
-            shard.descend(trial, groups[:half], step, self._shrink)
-            loss, left_out = shard.descend(trial, groups[half:], 0.0, 0.0)
+            first.descend(trial, learnt[:most], step, self._shrink)
+            loss, left_out = second.descend(trial, asked[:most], 0.0, 0.0)
+            loss += 0.5 * self._shrink * most * float(np.einsum("i,i->", trial, trial))  # as much of the prior
             # sentences that are left out have no loss: that must not look like the smallest one
             return (left_out, loss, step) if math.isfinite(loss) else (math.inf, math.inf, step)
 

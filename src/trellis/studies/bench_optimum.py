@@ -143,8 +143,8 @@ def _race(task: Task, optimizer: Optimizer, best: float, threads: int) -> Run:
     marks = _Marks(best)
     began = now()
     shards, size = ours.cut(task, ours.prepare(task))
-    cache = getattr(optimizer, "cache", 0)
-    with ThreadedObjective(shards, size, L2(task.l2), threads, cache=cache) as objective:
+    cache, hvp = getattr(optimizer, "cache", 0), getattr(optimizer, "hvp", "kept")
+    with ThreadedObjective(shards, size, L2(task.l2), threads, cache=cache, hvp=hvp) as objective:
         state = optimizer.start(objective, np.zeros(size))
         while not (state.converged or state.stuck or marks.done or state.iteration >= _MOST):
             state = optimizer.step(objective, state)
