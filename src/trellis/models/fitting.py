@@ -174,16 +174,16 @@ class Fitting:
         if resumed is not None and has_ended(resumed, settings.max_iter, settings.patience):
             return None
         done = 0.0 if resumed is None else optimizer.fraction_done(resumed.state)
-        usual = usual_evaluations(self._sizes["tokens"], settings.l2, settings.tol, settings.max_iter)
-        held = array_bytes(objective.shards, *data, dev)
+        usual = usual_evaluations(self._sizes["tokens"], settings.l2 + settings.l1, settings.tol, settings.max_iter)
+        usual *= optimizer.usual_work(objective)
         for shard in objective.shards[:1]:  # loads the kernels
             shard.value_and_gradient(theta)
+        held = array_bytes(objective.shards, *data, dev) + 8 * optimizer.vectors * len(theta)
         guess = estimate(
             lambda: objective.value_and_gradient(theta),
             None if dev is None else lambda: dev(theta),
             (1.0 - done) * usual,
             held,
-            len(theta),
         )
         self._expected = guess.seconds if resumed is None else resumed.seconds + guess.seconds
         _LOG.info("training will take %s", guess)

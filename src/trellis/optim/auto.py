@@ -111,6 +111,17 @@ class Auto:
         rest = self._lbfgs(state.epoch).fraction_done(state.then)
         return _DESCENT + (1.0 - _DESCENT) * rest if state.epoch else rest
 
+    def usual_work(self, objective: Objective) -> float:
+        if objective.l1 > 0:
+            return self._owlqn.usual_work(objective)
+        online = objective.online() if self.epochs else None
+        # with descent: chunking 0.40 (l2 = 2) and 0.48 (l2 = 0.5), Spanish entities 0.41 (l2 = 1)
+        return 1.0 if online is None or online.sentences < _FEWEST else 0.43
+
+    @property
+    def vectors(self) -> int:
+        return 2 * self.memory + 8
+
     @property
     def _owlqn(self) -> OWLQN:
         return OWLQN(tol=self.tol, gradient_tol=self.gradient_tol)

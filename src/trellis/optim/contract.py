@@ -105,3 +105,12 @@ class Optimizer(Protocol):
     def fraction_done(self, state: Any) -> float:
         """A guess from 0 to 1, for progress bars."""
         ...
+
+    def usual_work(self, objective: Objective) -> float:
+        """About how long it takes from zero to its end, over what L-BFGS takes that remembers ten pairs."""
+        ...
+
+    @property
+    def vectors(self) -> int:
+        """About how many arrays as long as theta it needs."""
+        ...

@@ -80,6 +80,13 @@ class LBFGS:
     def fraction_done(self, state: LBFGSState) -> float:
         return fraction_done(state.values, self.tol)
 
+    def usual_work(self, objective: Objective) -> float:
+        return 1.0
+
+    @property
+    def vectors(self) -> int:
+        return 2 * self.memory + 6
+
     def _with_diagonal(self, objective: Objective, state: LBFGSState) -> LBFGSState:
         metric = diagonal_metric(objective, state.theta, state.gradient, self.power)
         return replace(state, inverse_diagonal=np.divide(1.0, metric, out=metric), products=state.products + 1)

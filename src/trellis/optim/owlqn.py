@@ -81,6 +81,13 @@ class OWLQN:
     def fraction_done(self, state: OWLQNState) -> float:
         return fraction_done(state.values, self.tol)
 
+    def usual_work(self, objective: Objective) -> float:
+        return 1.0 if objective.l1 == 0 else 2.5
+
+    @property
+    def vectors(self) -> int:
+        return 2 * self.memory + 8
+
     def _direction(self, state: OWLQNState, slopes: F64, l1: float) -> F64:
         """-H v for the pseudo-gradient v, which weights at zero follow only where it does not lead them out of the
         orthant (Andrew & Gao, section 3.2), made from the pairs as they are in the weights that are free to move.

@@ -1,7 +1,8 @@
 """How long and how much memory a training will take, said before it starts.
 
-Time is that of one evaluation, measured, times the usual number of evaluations; see `usual_evaluations`. As training
-goes on, `refined` trusts the optimiser's own guess more and more. Memory is what the arrays take.
+Time is that of one evaluation, measured, times the usual number of evaluations (see `usual_evaluations`), times what
+the optimiser says it takes over L-BFGS. As training goes on, `refined` trusts the optimiser's own guess more and more.
+Memory is what the arrays take.
 
 What came of it over what was said, on two busy cores (load 3 to 8), where single runs vary. Time: CoNLL-2000 chunking
 (l2=2) 0.84, 1.15, 0.75; CoNLL-2002 Spanish entities 1.10, 1.71, 1.32 (l2=1) and 1.50 (l2=2); Penn Treebank sample 0.66.
@@ -23,7 +24,6 @@ from numpy.typing import NDArray
 F64 = NDArray[np.float64]
 
 _IMPORTED = 200_000_000  # bytes of an interpreter with Numba and the kernels, and of strings
-_VECTORS = 26  # as long as theta: ten pairs of changes in L-BFGS, and some for the step and the sums of shards
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,14 @@ class Estimate:
         return f"{about} {roughly_seconds(self.seconds)} and {roughly_bytes(self.bytes)}"
 
 
-def usual_evaluations(tokens: int, l2: float, tol: float, max_iter: int) -> float:
-    """How many values and gradients L-BFGS needs, from five corpora of 7 to 265 thousand tokens with 9 to 45 labels,
-    l2 from 0.1 to 10 and tol from 1e-2 to 1e-5, by least squares; the true numbers, 25 to 511, were between 0.65 and
-    1.43 times the rule's, eight out of ten between 0.82 and 1.22. On two corpora that it was not fitted to (41 and 128
-    thousand tokens, three labels) it is too low throughout: 1.25 to 1.52 and 1.20 to 1.28 times as many were needed."""
+def usual_evaluations(tokens: int, prior: float, tol: float, max_iter: int) -> float:
+    """How many values and gradients L-BFGS with ten pairs needs, from five corpora of 7 to 265 thousand tokens with 9
+    to 45 labels, a prior from 0.1 to 10 and tol from 1e-2 to 1e-5, by least squares; the true numbers, 25 to 511, were
+    between 0.65 and 1.43 times the rule's, eight out of ten between 0.82 and 1.22. On two corpora that it was not
+    fitted to (41 and 128 thousand tokens, three labels) it is too low throughout: 1.25 to 1.52 and 1.20 to 1.28 times
+    as many were needed."""
     digits = max(-math.log10(tol), 1.0)
-    usual: float = 2.1 * max(tokens, 1) ** 0.38 * max(l2, 1e-3) ** -0.19 * (digits + 1.0) / 6.0
+    usual: float = 2.1 * max(tokens, 1) ** 0.38 * max(prior, 1e-3) ** -0.19 * (digits + 1.0) / 6.0
     return min(usual, 1.07 * max_iter + 1.0)  # one iteration in fifteen needs a second evaluation
 
 
@@ -53,17 +54,16 @@ def estimate(
     evaluate: Callable[[], object],
     score: Callable[[], object] | None,
     evaluations: float,
-    data: int,
-    weights: int,
+    bytes: int,
 ) -> Estimate:
-    """From one evaluation, for which kernels have to be loaded, a development score if there is any, the evaluations
-    still to come, bytes of data and the number of weights."""
+    """From one evaluation, for which kernels have to be loaded, a development score if there is any, how many
+    evaluations what is still to come amounts to, and the bytes of data and optimiser."""
     # the first evaluation takes a fifth longer than those to come, about as much as the rest of an iteration does
     seconds = _seconds(evaluate)
     if score is not None:
         first = _seconds(score)  # with kernels to load
         seconds += first if first > 1.0 else _seconds(score)
-    return Estimate(evaluations * seconds, _IMPORTED + data + _VECTORS * 8 * weights, score is not None)
+    return Estimate(evaluations * seconds, _IMPORTED + bytes, score is not None)
 
 
 def refined(seconds: float, fraction: float, expected: float | None = None) -> float:
