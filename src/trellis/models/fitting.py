@@ -36,6 +36,7 @@ _LOGGED = ("iteration", "objective", "gradient_norm", "evaluations", "products",
 class Trained(Protocol):
     """The settings of an estimator that are looked at here."""
 
+    l1: float
     l2: float
     tol: float
     max_iter: int
