@@ -178,9 +178,9 @@ class TestKnownInPart:
             CRF(loss="exp").fit(X[:1], [["A", None]])
 
     def test_an_empty_part(self, tmp_path):
-        (tmp_path / "data").write_text("a x|\n")
+        (tmp_path / "data").write_text("b y\na x|\n")
         corpus = trellis.read_conll(tmp_path / "data", columns=["word", "label"])
-        with pytest.raises(DataError, match=r"data: the label 'x\|' has an empty part"):
+        with pytest.raises(DataError, match=r"data:2: the label 'x\|' has an empty part"):
             CRF("label", "U0:%x[0,0]", partial=True).fit(corpus)
 
 

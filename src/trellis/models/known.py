@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,20 @@ def known_of(
     gold = gold_of(X, y, target).compact()
     if not partial:
         return Known(list(gold.strings), gold.ids)
-    where = X.path if isinstance(X, Corpus) else None
     choices = [None if name == UNKNOWN else tuple(name.split(OR)) for name in gold.strings]
-    for name, choice in zip(gold.strings, choices, strict=True):
+    for i, choice in enumerate(choices):
         if choice is not None and not all(choice):
-            raise DataError(f"the label '{name}' has an empty part; expected labels with '{OR}' between them", where)
+            path, line = _place(X, int(np.argmax(gold.ids == i)))
+            what = f"the label '{gold.strings[i]}' has an empty part; expected labels with '{OR}' between them"
+            raise DataError(what, path, line)
     return _of_choices([choices[i] for i in gold.ids.tolist()])
+
+
+def _place(X: Any, token: int) -> tuple[str | Path | None, int | None]:
+    """File and line of a token, where they are known."""
+    if not isinstance(X, Corpus):
+        return None, None
+    return X.path, None if X.lines is None else int(X.lines[token])
 
 
 def costs_of(costs: Mapping[str, float] | None, labels: Sequence[str]) -> F64 | None:
