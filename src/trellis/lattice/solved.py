@@ -6,10 +6,11 @@ Sentence weights multiply a sentence's part of an answer; nodes are laid out as 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.labels import first_tokens
@@ -52,6 +53,11 @@ class Solved(Protocol):
 
     def marginals_on(self, path: I32) -> F64:
         """P of the nodes on one path a sentence, F64[tokens]."""
+        ...
+
+    def narrowed(self) -> Self:
+        """The same for Hessian-vector products alone, in memory of its own and in single precision where that will do
+        (see `kernels.kept`); node_h may then be F32."""
         ...
 
     def sums(self, values: F64) -> F64:
@@ -108,17 +114,26 @@ class SolvedChain(NodesInRows):
     offsets: I64
     order: I64
     base: I64
-    alpha: F64
-    beta: F64
-    step: F64
+    alpha: NDArray[Any]
+    beta: NDArray[Any]
+    step: NDArray[Any]
     arcs: F64
     apart: dict[int, tuple[F64, F64]]
 
     def __post_init__(self) -> None:
         labels, width = len(self.transitions), self.alpha.shape[1]
         allowed = self.transitions[self.transitions > -np.inf]
-        self._across = np.zeros((width, width))
+        self._across = np.zeros((width, width), self.alpha.dtype)
         self._across[:labels, :labels] = np.exp(self.transitions - (allowed.max() if len(allowed) else 0.0))
+
+    def narrowed(self) -> Self:
+        from trellis.lattice.kernels.kept import narrow
+
+        doubles = self.alpha, self.beta, self.step
+        singles = [np.empty(kept.shape, np.float32) for kept in doubles]
+        fits = [narrow(kept.ravel(), single.ravel()) for kept, single in zip(doubles, singles, strict=True)]
+        alpha, beta, step = singles if all(fits) else map(np.copy, doubles)
+        return replace(self, alpha=alpha, beta=beta, step=step)
 
     @property
     def width(self) -> int:
@@ -209,7 +224,7 @@ class SolvedChain(NodesInRows):
 
         g, arcs, expectation = self._matrix(arc_h), np.zeros_like(self.transitions), np.empty(len(self.log_z))
         node_h[:, len(g) :] = 0.0
-        apart = {s: node_h[self.offsets[s] : self.offsets[s + 1]].copy() for s in self.apart}
+        apart = {s: node_h[self.offsets[s] : self.offsets[s + 1]].astype(np.float64) for s in self.apart}
         kept_covariance(
             self.alpha, self.beta, self.step, self._across, self.offsets, self.order, self.base,
             node_h, g, weights, want_arcs, node_h, arcs, expectation,

@@ -62,8 +62,9 @@ class Shard(ABC):
         for n, target in enumerate(self.targets):
             chain = self._chain(point, n, self._keeps(n))
             if self._keeps(n):
-                kept = self._kept[n] = self.loss.keep(chain, target)
+                kept = self.loss.keep(chain, target)
                 answer = self.loss.answer(kept, target)
+                self._kept[n] = self.loss.narrowed(kept) if self.loss.narrows else kept
             else:
                 answer = self.loss.value_and_gradient(chain, target)
             value += float(answer.values.sum())
