@@ -78,7 +78,7 @@ class Loss(ABC):
     curvature_is: ClassVar[str | None] = None  # what `curvature` multiplies with
     uses_costs: ClassVar[bool] = False
     begins_with: ClassVar[str | None] = None  # the loss whose solution is a better start than zero
-    narrows: ClassVar[bool] = False  # whether `curvature` is as good as it needs to be in single precision
+    narrows: ClassVar[bool] = False  # whether products with the curvature are good enough in single precision
 
     def value_and_gradient(self, chain: TrainingChain, target: Target) -> Answer:
         """Once, with nothing kept."""

@@ -41,7 +41,7 @@ class Shard(ABC):
         self.targets = [examples.target.part(self.offsets, a, b) for a, b in self.blocks]
         self.keeping = 0  # sentences whose solved lattices stay for Hessian-vector products, rounded up to blocks
         self._kept: dict[int, Any] = {}
-        self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept, and at -1 of all others in turn
+        self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept as solved; at -1, of others in turn
 
     @property
     def sentences(self) -> int:
@@ -72,7 +72,8 @@ class Shard(ABC):
         return value, self._collected()
 
     def hessian_vector(self, theta: F64, direction: F64) -> F64:
-        """The curvature times a direction, F64[local]. What is kept must have been kept at the same theta."""
+        """The curvature times a direction, F64[local]. What is kept must have been kept at the same theta; it is of
+        single precision (see `kernels.kept`), but for losses that need more."""
         point = None if all(map(self._keeps, range(len(self.blocks)))) else self._load(theta)
         along = self._load_direction(direction)
         self._begin()

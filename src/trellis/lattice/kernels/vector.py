@@ -96,7 +96,8 @@ def four_sums_of_products(x: Array, r: int, z: Array, q: int, m: Array, n: Array
 
 @part
 def add_outer_products(x: Array, r: int, z: Array, s: int, p: Array, q: Array, out: Array) -> None:
-    """out[i, j] += sum over w < 4 of x[r + w, i] p[w, j] + z[s + w, i] q[w, j]."""
+    """out[i, j] += sum over w < 4 of x[r + w, i] p[w, j] + z[s + w, i] q[w, j]. Unlike `add_product` it takes rows as
+    they are, for a few at a time."""
     for i in range(out.shape[0]):
         x0, x1, x2, x3 = x[r, i], x[r + 1, i], x[r + 2, i], x[r + 3, i]
         z0, z1, z2, z3 = z[s, i], z[s + 1, i], z[s + 2, i], z[s + 3, i]
