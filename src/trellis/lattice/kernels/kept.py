@@ -49,11 +49,12 @@ SMALLEST, LARGEST = 1e-25, 1e15  # numbers that are kept in single precision
 
 @kernel
 def narrow(values: Array, out: Array) -> bool:
-    """values >= 0: F64[n], into out: F32[n], with zeros for those that are too small; false if some are too large."""
+    """values >= 0: F64[n], into out: F32[n], with zeros for those that are too small; false, and zeros for those, if some
+    are too large."""
     beyond = False
     for k in range(len(out)):
         beyond |= values[k] > LARGEST
-        out[k] = values[k] if values[k] >= SMALLEST else 0.0
+        out[k] = values[k] if SMALLEST <= values[k] <= LARGEST else 0.0
     return not beyond
 
 
