@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -55,6 +56,9 @@ class PatchedSolved(NodesInRows):
 
     def marginals_on(self, path: I32) -> F64:
         return self.on_path(self._sums(None, False, np.zeros(0))[0], path)
+
+    def narrowed(self) -> Self:
+        return self  # which has memory of its own; there are no kernels for less than double precision
 
     def sums(self, values: F64) -> F64:
         return sums_of(values, self.kept.offsets)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -47,6 +48,9 @@ class RestrictedSolved:
 
     def marginals_on(self, path: I32) -> F64:
         return self.rows.marginals_on(path)
+
+    def narrowed(self) -> Self:
+        return replace(self, rows=self.rows.narrowed())
 
     def sums(self, values: F64) -> F64:
         return sums_of(values, self.offsets)

@@ -6,10 +6,11 @@ Sentence weights multiply a sentence's part of an answer; nodes are laid out as 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.labels import first_tokens
@@ -52,6 +53,11 @@ class Solved(Protocol):
 
     def marginals_on(self, path: I32) -> F64:
         """P of the nodes on one path a sentence, F64[tokens]."""
+        ...
+
+    def narrowed(self) -> Self:
+        """The same for Hessian-vector products alone, in memory of its own and in single precision where that will do
+        (see `kernels.kept`); node_h may then be F32."""
         ...
 
     def sums(self, values: F64) -> F64:
@@ -108,17 +114,26 @@ class SolvedChain(NodesInRows):
     offsets: I64
     order: I64
     base: I64
-    alpha: F64
-    beta: F64
-    step: F64
+    alpha: NDArray[Any]
+    beta: NDArray[Any]
+    step: NDArray[Any]
     arcs: F64
     apart: dict[int, tuple[F64, F64]]
 
     def __post_init__(self) -> None:
         labels, width = len(self.transitions), self.alpha.shape[1]
         allowed = self.transitions[self.transitions > -np.inf]
-        self._across = np.zeros((width, width))
+        self._across = np.zeros((width, width), self.alpha.dtype)
         self._across[:labels, :labels] = np.exp(self.transitions - (allowed.max() if len(allowed) else 0.0))
+
+    def narrowed(self) -> Self:
+        from trellis.lattice.kernels.kept import narrow
+
+        doubles = self.alpha, self.beta, self.step
+        singles = [np.empty(kept.shape, np.float32) for kept in doubles]
+        fits = [narrow(kept.ravel(), single.ravel()) for kept, single in zip(doubles, singles, strict=True)]
+        alpha, beta, step = singles if all(fits) else map(np.copy, doubles)
+        return replace(self, alpha=alpha, beta=beta, step=step)
 
     @property
     def width(self) -> int:
@@ -134,17 +149,10 @@ class SolvedChain(NodesInRows):
         return per_token * (p * (1.0 - p)), arcs - self._summed(each, squared=True)
 
     def covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64 | None = None) -> Covariance:
-        answer = self._covariance(node_h, arc_h, self._weights(weights), True)
-        if isinstance(arc_h, np.ndarray):
-            # P(i, j) g[i, j], which the kernel leaves out; sentences apart have it already
-            quick = (
-                self.arcs if weights is None and not self.apart else self._summed(self._weights(weights), apart=False)
-            )
-            answer.arcs[:] += quick * arc_h
-        return answer
+        return self._covariance(node_h, arc_h, weights, True)
 
     def covariance_on(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
-        return self.on_path(self._covariance(node_h, arc_h, self._weights(None), False).nodes, path)
+        return self.on_path(self._covariance(node_h, arc_h, None, False).nodes, path)
 
     def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
         from trellis.lattice.kernels.paths import path_scores
@@ -203,21 +211,32 @@ class SolvedChain(NodesInRows):
             arcs += weights[s] * (each * each if squared else each).sum(axis=0)
         return arcs
 
-    def _covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64, want_arcs: bool) -> Covariance:
+    def _centred(self, arc_h: ArcH | None) -> tuple[F64, float]:
+        """g less about its mean over arcs, and that: all paths of a sentence lose the same, so no covariance changes,
+        but there is less to cancel."""
+        g, arcs = self._matrix(arc_h), float(self.arcs.sum())
+        mean = float(np.sum(self.arcs * g)) / arcs if arcs > 0.0 else 0.0
+        return g - mean, mean
+
+    def _covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64 | None, want_arcs: bool) -> Covariance:
         from trellis.lattice.kernels.kept import kept_covariance
         from trellis.lattice.kernels.logdomain import covariance
 
-        g, arcs, expectation = self._matrix(arc_h), np.zeros_like(self.transitions), np.empty(len(self.log_z))
+        each, (g, mean) = self._weights(weights), self._centred(arc_h)
+        arcs, expectation = np.zeros_like(self.transitions), np.empty(len(self.log_z))
         node_h[:, len(g) :] = 0.0
-        apart = {s: node_h[self.offsets[s] : self.offsets[s + 1]].copy() for s in self.apart}
+        apart = {s: node_h[self.offsets[s] : self.offsets[s + 1]].astype(np.float64) for s in self.apart}
         kept_covariance(
             self.alpha, self.beta, self.step, self._across, self.offsets, self.order, self.base,
-            node_h, g, weights, want_arcs, node_h, arcs, expectation,
+            node_h, g, each, want_arcs, node_h, arcs, expectation,
         )  # fmt: skip
+        if want_arcs and arc_h is not None:  # P(i, j) g[i, j], which the kernel leaves out
+            arcs += g * (self.arcs if weights is None and not self.apart else self._summed(each, apart=False))
         for s, h in apart.items():
             scores, added = self.apart[s][0], np.zeros((1, *arcs.shape))
             ends, nodes = np.array([0, len(scores)]), np.zeros_like(h)
             covariance(scores, self.transitions[None], 0, ends, h, g[None], 0, nodes, added, expectation[s : s + 1])
-            node_h[self.offsets[s] : self.offsets[s + 1]] = weights[s] * nodes
-            arcs += weights[s] * added[0]
+            node_h[self.offsets[s] : self.offsets[s + 1]] = each[s] * nodes
+            arcs += each[s] * added[0]
+        expectation += np.where(self.log_z > -np.inf, mean * np.maximum(np.diff(self.offsets) - 1, 0), 0.0)
         return Covariance(node_h, arcs, expectation)

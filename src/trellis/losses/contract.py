@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -78,6 +78,7 @@ class Loss(ABC):
     curvature_is: ClassVar[str | None] = None  # what `curvature` multiplies with
     uses_costs: ClassVar[bool] = False
     begins_with: ClassVar[str | None] = None  # the loss whose solution is a better start than zero
+    narrows: ClassVar[bool] = False  # whether products with the curvature are good enough in single precision
 
     def value_and_gradient(self, chain: TrainingChain, target: Target) -> Answer:
         """Once, with nothing kept."""
@@ -92,6 +93,10 @@ class Loss(ABC):
     def curvature(self, kept: Any, target: Target, node_h: F64, arc_h: ArcH) -> tuple[F64, F64]:
         """The curvature in the scores times h, on nodes (may be in the memory of node_h) and on arcs."""
         raise self._flat()
+
+    def narrowed(self, kept: Any) -> Any:
+        """What `curvature` needs of what was kept, in memory of its own; only where the loss `narrows`."""
+        return replace(kept, solved=kept.solved.narrowed())
 
     def diagonal(self, kept: Any, target: Target) -> tuple[F64, F64]:
         """About the diagonal of the curvature in the scores, on nodes and on arcs; only rounding is negative."""

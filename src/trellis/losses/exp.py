@@ -28,6 +28,7 @@ class ExpLoss(LogLoss):
 
     name = "exp"
     begins_with = "log"
+    narrows = False  # exp(l) makes much of what rounding leaves of the covariances of improbable paths
 
     def value_and_gradient(self, chain: TrainingChain, target: Target) -> Answer:
         return self.answer(self.keep(chain, target), target)

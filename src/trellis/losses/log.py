@@ -24,6 +24,7 @@ class LogLoss(Loss):
 
     name = "log"
     curvature_is = "the Hessian"
+    narrows = True
 
     def value_and_gradient(self, chain: TrainingChain, target: Target) -> Answer:
         if target.weights is not None:

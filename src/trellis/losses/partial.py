@@ -29,6 +29,7 @@ class PartialLogLoss(Loss):
 
     name = "log"
     curvature_is = "the Hessian"
+    narrows = True
 
     def keep(self, chain: TrainingChain, target: Target) -> SolvedTwice:
         assert target.known is not None
@@ -46,6 +47,9 @@ class PartialLogLoss(Loss):
         less = kept.known.covariance(node_h.copy(), arc_h, self._minus(kept, target))
         covariance = kept.all.covariance(node_h, arc_h, target.weights)
         return covariance.nodes + less.nodes, covariance.arcs + less.arcs
+
+    def narrowed(self, kept: SolvedTwice) -> SolvedTwice:
+        return SolvedTwice(kept.all.narrowed(), kept.known.narrowed())
 
     def diagonal(self, kept: SolvedTwice, target: Target) -> tuple[F64, F64]:
         return kept.all.variances(target.weights)

@@ -3,7 +3,8 @@
 With phi(p) = -log p or 1 / p, dL/ds_e = sum_t phi'(p_t) dp_t/ds_e = Cov[H, 1_e] for h = phi'(p_t) on the gold node at t
 (MATH sections 2 and 4): one covariance pass. They are not convex. In place of the Hessian the curvature is that of
 Gauss and Newton, J^T diag(c_t) J with J = dp/ds, which is positive: c_t = 1 / p_t^2 for the logarithm, whose own second
-derivative in p that is, and 2 / p_t^3 for the inverse. What is left out is the curvature of p_t itself.
+derivative in p that is, and 2 / p_t^3 for the inverse. What is left out is the curvature of p_t itself. Small p_t weigh
+most: lattices stay in double precision.
 
 A probability below 1e-140 makes the loss infinite: its derivatives would overflow, and a step that leads there is a
 step too far.

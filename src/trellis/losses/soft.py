@@ -27,6 +27,7 @@ class SoftLogLoss(Loss):
 
     name = "log"
     curvature_is = "the Hessian"
+    narrows = True
 
     def keep(self, chain: TrainingChain, target: Target) -> SolvedWithMean:
         assert target.soft is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from trellis.scoring.arcs import ArcChains
 
 F64 = NDArray[np.float64]
+Floats = NDArray[Any]  # of double precision, or of single
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class PlainShard(Shard):
         self._rows = np.zeros((self.scoring.rows, self.scoring.width))
         self._row_gradient = np.zeros_like(self._rows)
         self._arc_sums = np.zeros((local.labels, local.labels))
+        self._along: tuple[Floats, Floats, Floats] | None = None
 
     @property
     def has_duals(self) -> bool:
@@ -69,10 +71,18 @@ class PlainShard(Shard):
             self._add(answer.nodes, answer.arcs, n)
         return self._collected()
 
-    @cached_property
-    def _for_directions(self) -> tuple[F64, F64, F64]:
+    @property
+    def _singles(self) -> bool:
+        """Whether lattices are kept in single precision: then directions need no more."""
+        return self.keeping > 0 and self.loss.narrows and self.arcs is None
+
+    def _for_directions(self) -> tuple[Floats, Floats, Floats]:
         """Memory for the weights, rows and h of directions."""
-        return np.empty_like(self._weights), np.zeros_like(self._rows), np.empty_like(self._scores)
+        kind = np.float32 if self._singles else np.float64
+        if self._along is None or self._along[0].dtype != kind:
+            like = self._weights, self._rows, self._scores
+            self._along = np.zeros(like[0].shape, kind), np.zeros(like[1].shape, kind), np.zeros(like[2].shape, kind)
+        return self._along
 
     @cached_property
     def squared(self) -> Occurrences:
@@ -92,7 +102,7 @@ class PlainShard(Shard):
         return replace(point, patching=patching)
 
     def _load_direction(self, direction: F64) -> Point:
-        weights, rows, _ = self._for_directions
+        weights, rows, _ = self._for_directions()
         return self._point(direction, weights, rows)
 
     def _point(self, theta: F64, weights: F64, rows: F64) -> Point:
@@ -106,13 +116,13 @@ class PlainShard(Shard):
         scores = self._scores[: b - a]
         self._score(point, a, b, scores)
         again = partial(self._scores_again, point, a, b)
-        space = self._spaces.setdefault(block if keep else -1, [])
+        space = self._spaces.setdefault(block if keep and not self.loss.narrows else -1, [])
         chain = WorkChain(scores, point.transitions, self.offsets[first : last + 1] - a, again, space=space)
         return chain if point.patching is None else point.patching(chain, a, b)
 
     def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
         a, b = self._tokens(block)
-        h = self._for_directions[2][: b - a]
+        h = self._for_directions()[2][: b - a]
         self.scoring.scores(along.rows, along.weights, self.occurrences, a, b, h)
         if self.arcs is None:
             return h, along.transitions

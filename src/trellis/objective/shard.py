@@ -41,7 +41,7 @@ class Shard(ABC):
         self.targets = [examples.target.part(self.offsets, a, b) for a, b in self.blocks]
         self.keeping = 0  # sentences whose solved lattices stay for Hessian-vector products, rounded up to blocks
         self._kept: dict[int, Any] = {}
-        self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept, and at -1 of all others in turn
+        self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept as solved; at -1, of others in turn
 
     @property
     def sentences(self) -> int:
@@ -62,8 +62,9 @@ class Shard(ABC):
         for n, target in enumerate(self.targets):
             chain = self._chain(point, n, self._keeps(n))
             if self._keeps(n):
-                kept = self._kept[n] = self.loss.keep(chain, target)
+                kept = self.loss.keep(chain, target)
                 answer = self.loss.answer(kept, target)
+                self._kept[n] = self.loss.narrowed(kept) if self.loss.narrows else kept
             else:
                 answer = self.loss.value_and_gradient(chain, target)
             value += float(answer.values.sum())
@@ -71,7 +72,8 @@ class Shard(ABC):
         return value, self._collected()
 
     def hessian_vector(self, theta: F64, direction: F64) -> F64:
-        """The curvature times a direction, F64[local]. What is kept must have been kept at the same theta."""
+        """The curvature times a direction, F64[local]. What is kept must have been kept at the same theta; it is of
+        single precision (see `kernels.kept`), but for losses that need more."""
         point = None if all(map(self._keeps, range(len(self.blocks)))) else self._load(theta)
         along = self._load_direction(direction)
         self._begin()

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.scoring.kernels import add_gradient, add_scores, count_occurrences, score_packed, split_occurrences
+from trellis.scoring.kernels import add_gradient, add_scores, count_occurrences, move, score_packed, split_occurrences
 from trellis.scoring.layout import I32, I64, WeightLayout
 
 F64 = NDArray[np.float64]
@@ -77,7 +77,7 @@ class HybridScoring:
     def rows_of(self, weights: F64, out: F64 | None = None) -> F64:
         """theta -> F64[rows, width]. Cells without a weight are never written: a used `out` can be given again."""
         rows = np.zeros((self.rows, self.width)) if out is None else out
-        rows.ravel()[self.cell] = weights[self.dense_pair]
+        move(weights, self.dense_pair, rows.reshape(-1), self.cell)
         return rows
 
     def scores(self, rows: F64, weights: F64, at: Occurrences, first: int, last: int, out: F64) -> None:
@@ -106,4 +106,4 @@ class HybridScoring:
 
     def collect(self, row_gradient: F64, gradient: F64) -> None:
         """Rows back into the order of theta."""
-        gradient[self.dense_pair] = row_gradient.ravel()[self.cell]
+        move(row_gradient.reshape(-1), self.cell, gradient, self.dense_pair)

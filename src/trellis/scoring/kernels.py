@@ -270,6 +270,13 @@ def put(values: Array, index: Array, out: Array) -> None:
 
 
 @kernel
+def move(values: Array, index: Array, out: Array, to: Array) -> None:
+    """out[to[k]] = values[index[k]]."""
+    for k in range(len(index)):
+        out[to[k]] = values[index[k]]
+
+
+@kernel
 def add_at(values: Array, index: Array, out: Array) -> None:
     """out[index[k]] += values[k]."""
     for k in range(len(index)):

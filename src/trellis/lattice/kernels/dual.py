@@ -157,7 +157,7 @@ def _forward(
         else:
             b = 4 * t - 4
             four_products(alpha, b, b + 1, b + 2, b + 3, down, step)
-            four_sums_of_products(alpha_d, b, alpha, b, down, down_d, step_d, 0)
+            four_sums_of_products(alpha_d, b, alpha, b, down, down_d, step_d)
         for w in range(4):
             r = 4 * t + w
             total, total_d = 0.0, 0.0
@@ -200,7 +200,7 @@ def _backward(
         if t < longest - 1:
             b = 4 * t + 4
             four_products(psi, b, b + 1, b + 2, b + 3, across, step)
-            four_sums_of_products(psi_d, b, psi, b, across, across_d, step_d, 0)
+            four_sums_of_products(psi_d, b, psi, b, across, across_d, step_d)
         for w in range(4):
             if t >= length[w] - 1 or redo[group[w]]:
                 step[w, :] = 1.0

@@ -17,6 +17,19 @@ where A_t and D_t are the expected sums of h up to and from node t on, given the
     Cov[H, 1_(i,j)] = E[i, j] ((u_(t-1)[i] - E[H] alpha_(t-1)[i]) q_t[j] + alpha_(t-1)[i] v_t[j]) + P(i, j) g[i, j]
 
 (Tsuboi's A and B times alpha and q: then the conditional probabilities need no division.)
+
+For Hessian-vector products alpha, beta and k are kept in single precision, and the covariance pass is done in it: half
+the memory, and twice as many numbers in a register. No gradient comes from them; a direction of Newton's method that is
+off by one part in a million is as good. Three things see to it that it is no more:
+
+    h_t has its mean over P(y_t) taken away first, and g is given with about its mean over arcs taken away. This adds
+    the same to all paths, so that no covariance changes, and u_t does not grow with t only to cancel against E[H].
+    Sums over more than four sentences, of arcs and of gradients, are in double precision.
+    Numbers below 1e-25 are kept as 0. None above 1e15 are kept at all (the lattices stay as they are), so that what is
+    lost had a probability below 1e-10.
+
+(Products on CoNLL-2000 after 20 iterations of L-BFGS: off by 5e-7 of the largest entry. Nodes of a sentence of 1300
+tokens, with h and g that have means of their own: 2e-5; without taking them away 2e-3.)
 """
 
 from __future__ import annotations
@@ -26,11 +39,23 @@ from typing import Any
 import numpy as np
 
 from trellis.jit import kernel, part
-from trellis.lattice.kernels.vector import add_product, four_sums_of_products
+from trellis.lattice.kernels.vector import add_outer_products, add_product, four_sums_of_products
 
 Array = Any
 
 _BUFFER, _STRIDE = 512, 520  # as in `scaled`
+SMALLEST, LARGEST = 1e-25, 1e15  # numbers that are kept in single precision
+
+
+@kernel
+def narrow(values: Array, out: Array) -> bool:
+    """values >= 0: F64[n], into out: F32[n], with zeros for those that are too small; false, and zeros for
+    those, if some are too large."""
+    beyond = False
+    for k in range(len(out)):
+        beyond |= values[k] > LARGEST
+        out[k] = values[k] if SMALLEST <= values[k] <= LARGEST else 0.0
+    return not beyond
 
 
 @kernel
@@ -108,9 +133,11 @@ def kept_covariance(
 ) -> None:
     """weights[s] Cov[H, 1_node] into node_cov: F64[tokens, width] (may be node_h: F64[tokens, width], itself); the
     same of arcs added to arc_cov: F64[labels, labels], but for P(i, j) g[i, j], which is left out (it is g times
-    `kept_arcs`); E[H] into expectation: F64[sentences]. Rows of `order` below zero are no sentences."""
-    width, labels = across.shape[0], len(arc_h)
-    behind, changed = across.T.copy(), np.zeros((width, width))  # E[j, i], E'[i, j]
+    `kept_arcs`); E[H] into expectation: F64[sentences]. Rows of `order` below zero are no sentences.
+
+    alpha, beta, step and across may all be F32, node_h and node_cov either."""
+    width, labels, kind = across.shape[0], len(arc_h), alpha.dtype
+    behind, changed = across.T.copy(), np.zeros((width, width), kind)  # E[j, i], E'[i, j]
     for i in range(labels):
         for j in range(labels):
             changed[i, j] = across[i, j] * arc_h[i, j]
@@ -118,98 +145,131 @@ def kept_covariance(
     longest = 0
     for n in range(len(base) - 1):
         longest = max(longest, base[n + 1] - base[n])
-    h, q, u = np.empty((longest, width)), np.empty((longest, width)), np.empty((longest, width))
-    v, left, right = np.empty((longest, width)), np.empty((4, width)), np.empty((longest, width))
-    before, after = np.empty((width, _STRIDE)), np.empty((width, _STRIDE))
-    products = np.zeros((width, width))
-    waiting = 0
-    mean, weight, sentence, length = np.zeros(4), np.zeros(4), np.zeros(4, np.int64), np.zeros(4, np.int64)
+    h, u = np.empty((longest, width), kind), np.empty((longest, width), kind)
+    mean, weight = np.empty((4, width), kind), np.empty((4, width), kind)  # all columns alike
+    start, length, shift = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4)
+    sums, products = np.empty((width, width), kind), np.zeros((width, width))
     for n in range(len(base) - 1):
-        first, rows = base[n], base[n + 1] - base[n]
-        a, b = alpha[first : first + rows], beta[first : first + rows]
+        first, steps = base[n], (base[n + 1] - base[n]) // 4
         for w in range(4):
             s = order[4 * n + w] if 4 * n + w < len(order) else -1
-            sentence[w], length[w] = s, offsets[s + 1] - offsets[s] if s >= 0 else 0
+            start[w], length[w] = (offsets[s], offsets[s + 1] - offsets[s]) if s >= 0 else (0, 0)
             weight[w] = weights[s] if s >= 0 else 0.0
-            for t in range(length[w]):
-                h[4 * t + w, :] = node_h[offsets[s] + t]
-            for t in range(length[w], rows // 4):
-                h[4 * t + w, :] = 0.0
-        _from_the_left(alpha, step, h, behind, changed_behind, first, rows, left, u)
-        _from_the_right(beta, step, h, across, changed, first, rows, q, right, v)
+            shift[w] = _enter(node_h, alpha, beta, start[w], length[w], first, steps, w, h)
+        _from_the_left(alpha, step, h, behind, changed_behind, first, steps, u)
         for w in range(4):
-            mean[w] = 0.0
-            if length[w] > 0:
-                for j in range(width):
-                    mean[w] += u[4 * length[w] - 4 + w, j] * b[4 * length[w] - 4 + w, j]
-            if sentence[w] >= 0:
-                expectation[sentence[w]] = mean[w]
-        for r in range(rows):
-            e, f = mean[r % 4], weight[r % 4]
+            last = 4 * length[w] - 4 + w
+            mean[w] = _dot(u, last, beta, first + last) if length[w] > 0 else 0.0
+            if 4 * n + w < len(order) and order[4 * n + w] >= 0:
+                expectation[order[4 * n + w]] = shift[w] + mean[w, 0]
+        _centre(u, mean, alpha, first, steps)
+        sums[:, :] = 0.0
+        _from_the_right(
+            alpha, beta, step, h, u, weight, across, changed, first, steps, start, length, want_arcs, node_cov, sums
+        )
+        for i in range(width):
             for j in range(width):
-                u[r, j] = f * (u[r, j] - e * a[r, j])
-        for w in range(4):
-            for t in range(length[w]):
-                r, f, out = 4 * t + w, weight[w], node_cov[offsets[sentence[w]] + t]
-                for j in range(width):
-                    out[j] = b[r, j] * u[r, j] + f * (a[r, j] * right[r, j])
-        for r in range(4, rows if want_arcs else 0):
-            if waiting + 2 > _BUFFER:
-                add_product(before, after, waiting, products)
-                waiting = 0
-            f = weight[r % 4]
-            for j in range(width):
-                before[j, waiting] = u[r - 4, j]
-                before[j, waiting + 1] = f * a[r - 4, j]
-            for j in range(width):
-                after[j, waiting] = q[r, j]
-                after[j, waiting + 1] = v[r, j]
-            waiting += 2
-    add_product(before, after, waiting, products)
+                products[i, j] += sums[i, j]
     for i in range(labels):
         for j in range(labels):
             arc_cov[i, j] += across[i, j] * products[i, j]
 
 
 @part
+def _enter(
+    node_h: Array, alpha: Array, beta: Array, start: int, length: int, first: int, steps: int, w: int, h: Array
+) -> float:
+    """h_t - E[h_t] of a sentence into the w-th place of its group, with zeros where it has ended; sum_t E[h_t]."""
+    shift = 0.0
+    for t in range(length):
+        r, token, mean = 4 * t + w, start + t, h.dtype.type(0)
+        for j in range(h.shape[1]):
+            mean += alpha[first + r, j] * beta[first + r, j] * h.dtype.type(node_h[token, j])
+        for j in range(h.shape[1]):
+            h[r, j] = node_h[token, j] - mean
+        shift += mean
+    for t in range(length, steps):
+        for j in range(h.shape[1]):
+            h[4 * t + w, j] = 0.0
+    return shift
+
+
+# Below, the four rows of a position are also seen as one that is four times as wide: fewer and longer loops.
+
+
+@part
 def _from_the_left(
-    alpha: Array, k: Array, h: Array, behind: Array, changed: Array, first: int, rows: int, left: Array, u: Array
+    alpha: Array, k: Array, h: Array, behind: Array, changed: Array, first: int, steps: int, u: Array
 ) -> None:
     """u of the group whose rows begin at `first`."""
-    for r in range(0, rows, 4):
-        if r > 0:
-            four_sums_of_products(u, r - 4, alpha, first + r - 4, behind, changed, left, 0)
-        else:
-            left[:, :] = 0.0
-        for w in range(4):
-            a, c, hr, lr, out = alpha[first + r + w], k[first + r + w], h[r + w], left[w], u[r + w]
-            for j in range(len(out)):
-                out[j] = a[j] * hr[j] + c[j] * lr[j]
+    four, at = 4 * u.shape[1], first // 4
+    left = np.zeros((4, u.shape[1]), u.dtype)
+    a4, k4, h4 = alpha.reshape(-1, four), k.reshape(-1, four), h.reshape(-1, four)
+    left4, u4 = left.reshape(four), u.reshape(-1, four)
+    for t in range(steps):
+        if t > 0:
+            four_sums_of_products(u, 4 * t - 4, alpha, first + 4 * t - 4, behind, changed, left)
+        for j in range(four):
+            u4[t, j] = a4[at + t, j] * h4[t, j] + k4[at + t, j] * left4[j]
+
+
+@part
+def _dot(x: Array, r: int, y: Array, s: int) -> float:
+    total = x.dtype.type(0)
+    for j in range(x.shape[1]):
+        total += x[r, j] * y[s, j]
+    return total  # type: ignore[no-any-return]
+
+
+@part
+def _centre(u: Array, mean: Array, alpha: Array, first: int, steps: int) -> None:
+    """u - E[H] alpha in the place of u."""
+    four, at = 4 * u.shape[1], first // 4
+    u4, mean4, a4 = u.reshape(-1, four), mean.reshape(four), alpha.reshape(-1, four)
+    for t in range(steps):
+        for j in range(four):
+            u4[t, j] -= mean4[j] * a4[at + t, j]
 
 
 @part
 def _from_the_right(
+    alpha: Array,
     beta: Array,
     k: Array,
     h: Array,
+    u: Array,
+    weight: Array,
     across: Array,
     changed: Array,
     first: int,
-    rows: int,
-    q: Array,
-    right: Array,
-    v: Array,
+    steps: int,
+    start: Array,
+    length: Array,
+    want_arcs: bool,
+    node_cov: Array,
+    sums: Array,
 ) -> None:
-    """q, right and v of the group whose rows begin at `first`."""
-    for r in range(rows - 4, -1, -4):
-        if r < rows - 4:
-            four_sums_of_products(v, r + 4, q, r + 4, across, changed, right, r)
-        else:
-            right[r : r + 4] = 0.0
+    """Covariances of a group whose u is centred, as they come; q, v and `right` of one position at a time, all times
+    the weights of their sentences."""
+    width, four, at = u.shape[1], 4 * u.shape[1], first // 4
+    q, v = np.empty((4, width), u.dtype), np.empty((4, width), u.dtype)
+    right, cov = np.zeros((4, width), u.dtype), np.empty((4, width), u.dtype)
+    a4, b4, k4 = alpha.reshape(-1, four), beta.reshape(-1, four), k.reshape(-1, four)
+    h4, u4, weight4 = h.reshape(-1, four), u.reshape(-1, four), weight.reshape(four)
+    q4, v4, right4, cov4 = q.reshape(four), v.reshape(four), right.reshape(four), cov.reshape(four)
+    for t in range(steps - 1, -1, -1):
+        if t < steps - 1:
+            four_sums_of_products(v, 0, q, 0, across, changed, right)
+            if want_arcs:
+                add_outer_products(u, 4 * t, alpha, first + 4 * t, q, v, sums)
+        for j in range(four):
+            cov4[j] = weight4[j] * b4[at + t, j] * u4[t, j] + a4[at + t, j] * right4[j]
         for w in range(4):
-            b, c, hr, qr, out = beta[first + r + w], k[first + r + w], h[r + w], q[r + w], v[r + w]
-            rr = right[r + w]
-            for j in range(len(out)):
-                qr[j] = b[j] * c[j]
-            for j in range(len(out)):
-                out[j] = c[j] * (b[j] * hr[j] + rr[j])
+            if t < length[w]:
+                token = start[w] + t
+                for j in range(width):
+                    node_cov[token, j] = cov[w, j]
+        for j in range(four):
+            q4[j] = weight4[j] * (b4[at + t, j] * k4[at + t, j])
+        for j in range(four):
+            v4[j] = q4[j] * h4[t, j] + k4[at + t, j] * right4[j]

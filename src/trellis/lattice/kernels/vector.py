@@ -71,11 +71,11 @@ def four_products(x: Array, r0: int, r1: int, r2: int, r3: int, m: Array, y: Arr
 
 
 @part
-def four_sums_of_products(x: Array, r: int, z: Array, q: int, m: Array, n: Array, y: Array, at: int) -> None:
-    """y[at + w, j] = sum_k (x[r + w, k] m[j, k] + z[q + w, k] n[j, k]) for w < 4; as `four_products`, with half as many
+def four_sums_of_products(x: Array, r: int, z: Array, q: int, m: Array, n: Array, y: Array) -> None:
+    """y[w, j] = sum_k (x[r + w, k] m[j, k] + z[q + w, k] n[j, k]) for w < 4; as `four_products`, with half as many
     sums across a register."""
     for j in range(0, m.shape[0], 2):
-        y00 = y01 = y10 = y11 = y20 = y21 = y30 = y31 = 0.0
+        y00 = y01 = y10 = y11 = y20 = y21 = y30 = y31 = y.dtype.type(0)
         for k in range(m.shape[1]):
             m0, m1, n0, n1 = m[j, k], m[j + 1, k], n[j, k], n[j + 1, k]
             x0, x1, x2, x3 = x[r, k], x[r + 1, k], x[r + 2, k], x[r + 3, k]
@@ -88,10 +88,23 @@ def four_sums_of_products(x: Array, r: int, z: Array, q: int, m: Array, n: Array
             y21 += x2 * m1 + z2 * n1
             y30 += x3 * m0 + z3 * n0
             y31 += x3 * m1 + z3 * n1
-        y[at, j], y[at, j + 1] = y00, y01
-        y[at + 1, j], y[at + 1, j + 1] = y10, y11
-        y[at + 2, j], y[at + 2, j + 1] = y20, y21
-        y[at + 3, j], y[at + 3, j + 1] = y30, y31
+        y[0, j], y[0, j + 1] = y00, y01
+        y[1, j], y[1, j + 1] = y10, y11
+        y[2, j], y[2, j + 1] = y20, y21
+        y[3, j], y[3, j + 1] = y30, y31
+
+
+@part
+def add_outer_products(x: Array, r: int, z: Array, s: int, p: Array, q: Array, out: Array) -> None:
+    """out[i, j] += sum over w < 4 of x[r + w, i] p[w, j] + z[s + w, i] q[w, j]. Unlike `add_product` it takes rows as
+    they are, for a few at a time."""
+    for i in range(out.shape[0]):
+        x0, x1, x2, x3 = x[r, i], x[r + 1, i], x[r + 2, i], x[r + 3, i]
+        z0, z1, z2, z3 = z[s, i], z[s + 1, i], z[s + 2, i], z[s + 3, i]
+        for j in range(out.shape[1]):
+            first = (x0 * p[0, j] + x1 * p[1, j]) + (x2 * p[2, j] + x3 * p[3, j])
+            second = (z0 * q[0, j] + z1 * q[1, j]) + (z2 * q[2, j] + z3 * q[3, j])
+            out[i, j] += first + second
 
 
 @part
@@ -99,7 +112,7 @@ def add_product(a: Array, b: Array, n: int, out: Array) -> None:
     """out[i, j] += sum_k a[i, k] b[j, k] over k < n; a multiple of four rows in a, of two in b."""
     for i in range(0, a.shape[0], 4):
         for j in range(0, b.shape[0], 2):
-            c00 = c01 = c10 = c11 = c20 = c21 = c30 = c31 = 0.0
+            c00 = c01 = c10 = c11 = c20 = c21 = c30 = c31 = a.dtype.type(0)
             for k in range(n):
                 b0, b1 = b[j, k], b[j + 1, k]
                 a0, a1, a2, a3 = a[i, k], a[i + 1, k], a[i + 2, k], a[i + 3, k]
