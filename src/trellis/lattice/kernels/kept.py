@@ -49,12 +49,13 @@ SMALLEST, LARGEST = 1e-25, 1e15  # numbers that are kept in single precision
 
 @kernel
 def narrow(values: Array, out: Array) -> bool:
-    """values >= 0: F64[n], into out: F32[n], with zeros for those that are too small; false, and zeros for
-    those, if some are too large."""
+    """values >= 0: F64[n], into out: F32[n], with zeros for those that are too small or too large; false if there are
+    such that are too large."""
     beyond = False
     for k in range(len(out)):
-        beyond |= values[k] > LARGEST
-        out[k] = values[k] if SMALLEST <= values[k] <= LARGEST else 0.0
+        large = values[k] > LARGEST
+        beyond |= large
+        out[k] = 0.0 if large | (values[k] < SMALLEST) else values[k]
     return not beyond
 
 
