@@ -3,6 +3,10 @@
 Two traps of Numba's cache are closed here. A kernel that inlines a helper from another file is not rebuilt
 when only that helper changes, so the folder's name is a hash over every kernel file. And a folder that cannot
 be written must not stop anyone: kernels are then compiled anew in each process.
+
+One trap of LLVM is for kernels to mind: a loop that both adds up and writes has two versions, one for arrays that may
+overlap, which adds in another order; which of them runs may depend on where memory happens to be. So in kernels, loops
+over floats that add up do not write.
 """
 
 from __future__ import annotations

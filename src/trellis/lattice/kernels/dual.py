@@ -160,13 +160,13 @@ def _forward(
             four_sums_of_products(alpha_d, b, alpha, b, down, down_d, step_d)
         for w in range(4):
             r = 4 * t + w
+            for j in range(width):
+                alpha[r, j] = step[w, j] * psi[r, j]
+                alpha_d[r, j] = step_d[w, j] * psi[r, j] + step[w, j] * psi_d[r, j]
             total, total_d = 0.0, 0.0
             for j in range(width):
-                a = step[w, j] * psi[r, j]
-                a_d = step_d[w, j] * psi[r, j] + step[w, j] * psi_d[r, j]
-                alpha[r, j], alpha_d[r, j] = a, a_d
-                total += a
-                total_d += a_d
+                total += alpha[r, j]
+                total_d += alpha_d[r, j]
             c = 1.0 / total if total > 0.0 else 0.0
             change = c * total_d
             scale[r], rate[r] = c, change

@@ -34,9 +34,10 @@ def lower(x: Array, p: int, q: int, limit: float, out: Array) -> Any:
 @part
 def weigh(alpha: Array, psi: Array, p: int, q: int) -> float:
     """alpha times psi, with sum 1; returns the factor that makes it so, 0 when there is none."""
-    total = 0.0
     for k in range(p, q):
         alpha[k] *= psi[k]
+    total = 0.0
+    for k in range(p, q):
         total += alpha[k]
     c = 1.0 / total if total > 0.0 else 0.0
     for k in range(p, q):

@@ -162,22 +162,22 @@ def pull(factor: Array, q: Array, alpha: Array, pair: Array, beta: Array) -> Non
         a0, a1 = alpha[i], alpha[i + 1]
         b0 = b1 = 0.0
         for j in range(width):
-            x0, x1 = factor[i, j] * q[j], factor[i + 1, j] * q[j]
-            b0 += x0
-            b1 += x1
-            pair[i, j] += a0 * x0
-            pair[i + 1, j] += a1 * x1
+            b0 += factor[i, j] * q[j]
+            b1 += factor[i + 1, j] * q[j]
+        for j in range(width):
+            pair[i, j] += a0 * (factor[i, j] * q[j])
+            pair[i + 1, j] += a1 * (factor[i + 1, j] * q[j])
         beta[i], beta[i + 1] = b0, b1
 
 
 @part
 def normalised(step: Array, psi: Array, alpha: Array) -> float:
     """alpha = step * psi, made to sum to 1; returns the factor (0 where all paths have died)."""
+    for j in range(len(step)):
+        alpha[j] = step[j] * psi[j]
     total = 0.0
     for j in range(len(step)):
-        a = step[j] * psi[j]
-        alpha[j] = a
-        total += a
+        total += alpha[j]
     c = 1.0 / total if total > 0.0 else 0.0
     for j in range(len(step)):
         alpha[j] *= c

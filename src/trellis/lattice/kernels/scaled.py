@@ -148,11 +148,11 @@ def forward_in_step(psi: Array, down: Array, longest: int, step: Array, alpha: A
             four_products(alpha, 4 * t - 4, 4 * t - 3, 4 * t - 2, 4 * t - 1, down, step)
         for w in range(4):
             r = 4 * t + w
+            for j in range(width):
+                alpha[r, j] = step[w, j] * psi[r, j]
             total = 0.0
             for j in range(width):
-                a = step[w, j] * psi[r, j]
-                alpha[r, j] = a
-                total += a
+                total += alpha[r, j]
             c = 1.0 / total if total > 0.0 else 0.0
             scale[r] = c
             for j in range(width):
