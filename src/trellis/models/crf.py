@@ -19,7 +19,7 @@ from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
 from trellis.models.known import Known, costs_of, known_of, weights_of
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
-from trellis.models.recipe import begun, optimizer_of, prior_of
+from trellis.models.recipe import optimizer_of, prior_of
 from trellis.models.settings import check_settings
 from trellis.models.tagger import Tagger
 from trellis.models.warm import carried_over
@@ -171,7 +171,7 @@ class CRF(Tagger):
         del packed, examples
         keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
         with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, **keeps) as objective:
-            outcome = fitting.train(objective, optimizer, begun(objective, theta), held_out, [X, model])
+            outcome = fitting.train(objective, optimizer, theta, held_out, [X, model])
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
         if outcome.dev_score == 0.0:

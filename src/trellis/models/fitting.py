@@ -17,6 +17,7 @@ from trellis.errors import CheckpointError, SettingError
 from trellis.models.development import Development
 from trellis.models.fingerprint import fingerprint
 from trellis.models.linear import LinearChain
+from trellis.models.recipe import begun
 from trellis.models.settings import is_count, plain
 from trellis.store import CheckpointFile, RunLog
 from trellis.training import Checkpoint, Fingerprint, Outcome, Progress, Run, Schedule, has_ended, train
@@ -99,8 +100,10 @@ class Fitting:
         dev: Development | None,
         data: Sequence[object] = (),
     ) -> Outcome:
-        """Trains, or goes on where an interrupted training was. `data`: what lies in memory beside the objective."""
+        """Trains from theta, or goes on where an interrupted training was. `data`: what is in memory beside the
+        objective."""
         settings, resumed = self._estimator, self._resumed(len(theta))
+        theta = begun(objective, theta) if resumed is None else theta
         log = self._log
         with nullcontext() if log is None else closing(log):
             guess = self._estimate(objective, optimizer, theta, dev, data, resumed, log is not None)
