@@ -348,3 +348,31 @@ def test_losses_that_need_gold_labels_refuse_others():
         find_loss("hinge", "part")
     with pytest.raises(SettingError, match="is not known"):
         find_loss("logg")
+
+
+class TestKeptProductsOfExtremeNumbers:
+    """Single precision ends at 3e38 and 1e-38."""
+
+    @pytest.mark.parametrize("scale", [1e-200, 1e-30, 1e30, 1e200])
+    def test_directions(self, scale):
+        problem = Problem(3)
+        theta, r = problem.theta(), problem.theta()
+        with problem.objective("log", "gold", "l2", cache="all") as objective:
+            expected = objective.hessian_vector(theta, r)
+            product = objective.hessian_vector(theta, scale * r) / scale
+        np.testing.assert_allclose(product, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+    @pytest.mark.parametrize("what", ["values", "weights"])
+    @pytest.mark.parametrize("size", [1e20, 1e39])
+    def test_values_and_weights(self, what, size):
+        problem = Problem(3)
+        data = problem.examples
+        if what == "values":
+            data, theta = replace(data, values=data.values * size), problem.theta(1.0 / size)
+        else:
+            data, theta = replace(data, more=replace(data.more, weights=data.more.weights * size)), problem.theta()
+        r = problem.theta()
+        with problem.objective("log", "gold", "l2", examples=data) as objective:
+            expected = objective.hessian_vector(theta, r)
+        with problem.objective("log", "gold", "l2", examples=data, cache="all") as objective:
+            np.testing.assert_allclose(objective.hessian_vector(theta, r), expected, rtol=1e-9)

@@ -128,6 +128,7 @@ class TestWeights:
             ([1, -1, 1], "sentence 2 is -1"),
             ([1, 1, np.nan], "sentence 3"),
             ("abc", "numbers"),
+            ([0, 0, 0], "nothing to learn from"),
         ],
     )
     def test_that_do_not_fit(self, weights, message):

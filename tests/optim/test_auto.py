@@ -135,7 +135,7 @@ def test_owlqn_where_there_is_an_l1_part(theta):
     objective = Objective(Descent(), l1=0.7)
     states = states_of(Auto(tol=1e-6, memory=3), objective, theta)
     assert isinstance(states[0].then, OWLQNState)
-    assert_is_alone(states, states_of(OWLQN(tol=1e-6), Objective(l1=0.7), theta))
+    assert_is_alone(states, states_of(OWLQN(tol=1e-6, memory=3), Objective(l1=0.7), theta))
     assert objective.descent.epochs == []
     assert states[-1].converged
     assert states[-1].theta[3] == 0.0

@@ -65,7 +65,7 @@ def test_the_rule_is_right_within_a_factor_of_two_where_it_was_tried():
 
 def test_time_and_memory_come_from_what_was_measured():
     calls = []
-    found = estimate(lambda: calls.append("e"), lambda: calls.append("d"), 100.0, 10**9)
+    found = estimate(lambda: calls.append("e"), lambda: calls.append("d"), 100.0, lambda: 10**9)
     assert calls == ["e", "d", "d"]  # the first score loads its kernels
     assert found.at_most
     assert 0.0 <= found.seconds < 100.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from trellis.engine.online import Online
 
 F64 = NDArray[np.float64]
+
+_SMALL, _LARGE = 1e-6, 1e6
 
 
 class ThreadedObjective:
@@ -47,8 +50,8 @@ class ThreadedObjective:
         self._online: Online | None = None
         self._by_duals = _shards_with_duals(self.shards, cache) if _is_ad(hvp) else None
         left = sum(shard.sentences for shard in self.shards) if cache == "all" else int(cache)
+        self.forget()
         for shard in self.shards:
-            shard.forget()
             shard.keeping = min(left, shard.sentences)
             left -= shard.keeping
 
@@ -76,13 +79,17 @@ class ThreadedObjective:
         keeps = any(shard.keeping for shard in self.shards)
         if keeps and (self._kept_at is None or not np.array_equal(theta, self._kept_at)):
             self.value_and_gradient(theta)
+        scale = _power_of_two(direction)
+        along = direction if scale == 1.0 else direction / scale
         if self._by_duals is None:
-            products = list(self._pool.map(lambda shard: (0.0, shard.hessian_vector(theta, direction)), self.shards))
+            products = list(self._pool.map(lambda shard: (0.0, shard.hessian_vector(theta, along)), self.shards))
         else:
             by_duals = self._by_duals
-            products = list(self._pool.map(lambda shard: (0.0, shard.dual_hessian_vector(theta, direction)), by_duals))
+            products = list(self._pool.map(lambda shard: (0.0, shard.dual_hessian_vector(theta, along)), by_duals))
         product = self._sum(products, 0, len(products))[1]
         assert product is not None
+        if scale != 1.0:
+            product *= scale
         product += self.prior.diagonal(theta) * direction
         return product
 
@@ -124,6 +131,12 @@ class ThreadedObjective:
             self._online = Online(plain, self.size, self.prior.l2)
         return self._online
 
+    def forget(self) -> None:
+        """Drops what is kept for Hessian-vector products."""
+        self._kept_at = None
+        for shard in self.shards:
+            shard.forget()
+
     def close(self) -> None:
         self._pool.shutdown()
 
@@ -132,6 +145,14 @@ class ThreadedObjective:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _power_of_two(direction: F64) -> float:
+    """About its largest number, if that is far from 1: single precision has less room than directions may need."""
+    largest = float(np.abs(direction).max(initial=0.0))
+    return (
+        1.0 if _SMALL <= largest <= _LARGE or not 0.0 < largest < math.inf else math.ldexp(1.0, math.frexp(largest)[1])
+    )
 
 
 def _is_ad(hvp: str) -> bool:

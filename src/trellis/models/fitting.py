@@ -42,6 +42,7 @@ class Trained(Protocol):
     tol: float
     max_iter: int
     patience: int
+    seed: int
 
     def get_params(self) -> dict[str, Any]: ...
 
@@ -103,7 +104,7 @@ class Fitting:
         """Trains from theta, or goes on where an interrupted training was. `data`: what is in memory beside the
         objective."""
         settings, resumed = self._estimator, self._resumed(len(theta))
-        theta = begun(objective, theta) if resumed is None else theta
+        theta = begun(objective, theta, settings.seed) if resumed is None else theta
         log = self._log
         with nullcontext() if log is None else closing(log):
             guess = self._estimate(objective, optimizer, theta, dev, data, resumed, log is not None)
@@ -182,12 +183,11 @@ class Fitting:
         usual *= optimizer.usual_work(objective)
         for shard in objective.shards[:1]:  # loads the kernels
             shard.value_and_gradient(theta)
-        held = array_bytes(objective.shards, *data, dev) + 8 * optimizer.vectors * len(theta)
         guess = estimate(
             lambda: objective.value_and_gradient(theta),
             None if dev is None else lambda: dev(theta),
             (1.0 - done) * usual,
-            held,
+            lambda: array_bytes(objective.shards, *data, dev) + 8 * optimizer.vectors * len(theta),
         )
         self._expected = guess.seconds if resumed is None else resumed.seconds + guess.seconds
         _LOG.info("training will take %s", guess)

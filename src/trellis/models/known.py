@@ -102,6 +102,8 @@ def weights_of(weights: Any, sentences: int) -> F64 | None:
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(bad):
         raise DataError(f"the weight of sentence {bad[0] + 1} is {array[bad[0]]}; expected a number >= 0")
+    if not array.any():
+        raise DataError("sample_weight is 0 for all sentences, so that there is nothing to learn from")
     return array
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     F64 = NDArray[np.float64]
 
+_LOG = logging.getLogger(__name__)
 _ROUGHLY = 1e-3  # tolerance of a solution that is only a start
 
 
@@ -57,7 +59,7 @@ def prior_of(settings: Settings) -> Prior:
     return Priors([L2(settings.l2), Hyperbolic(settings.hyperbolic)])
 
 
-def begun(objective: ThreadedObjective, theta: F64) -> F64:
+def begun(objective: ThreadedObjective, theta: F64, seed: int = 0) -> F64:
     """Where training begins: theta, or from zero the solution of the loss that the objective's own loss begins with."""
     from trellis.losses import find_loss
     from trellis.optim import Auto
@@ -70,7 +72,9 @@ def begun(objective: ThreadedObjective, theta: F64) -> F64:
     for shard in objective.shards:
         shard.loss = find_loss(first)
     try:
-        return train(objective, Auto(tol=_ROUGHLY), theta, 500).theta
+        _LOG.info("training begins with the loss '%s'", first)
+        return train(objective, Auto(tol=_ROUGHLY, seed=seed), theta, 500).theta
     finally:
+        objective.forget()
         for shard, loss in zip(objective.shards, own, strict=True):
             shard.loss = loss

@@ -74,7 +74,7 @@ class PlainShard(Shard):
     @property
     def _singles(self) -> bool:
         """Whether lattices are kept in single precision: then directions need no more."""
-        return self.keeping > 0 and self.loss.narrows and self.arcs is None
+        return self.keeping > 0 and self._narrows and self.arcs is None
 
     def _for_directions(self) -> tuple[Floats, Floats, Floats]:
         """Memory for the weights, rows and h of directions."""
@@ -116,7 +116,7 @@ class PlainShard(Shard):
         scores = self._scores[: b - a]
         self._score(point, a, b, scores)
         again = partial(self._scores_again, point, a, b)
-        space = self._spaces.setdefault(block if keep and not self.loss.narrows else -1, [])
+        space = self._spaces.setdefault(block if keep and not self._narrows else -1, [])
         chain = WorkChain(scores, point.transitions, self.offsets[first : last + 1] - a, again, space=space)
         return chain if point.patching is None else point.patching(chain, a, b)
 

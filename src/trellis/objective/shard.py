@@ -26,6 +26,7 @@ from trellis.scoring.kernels import add_at, take
 F64 = NDArray[np.float64]
 
 BLOCK = 4096  # tokens: scores and marginals of a block stay in the cache
+_MODERATE = 1e12  # values and weights that leave room in single precision, where 3e38 is the largest number
 
 
 class Shard(ABC):
@@ -40,6 +41,11 @@ class Shard(ABC):
         self.blocks = runs(self.offsets, BLOCK)
         self.targets = [examples.target.part(self.offsets, a, b) for a, b in self.blocks]
         self.keeping = 0  # sentences whose solved lattices stay for Hessian-vector products, rounded up to blocks
+        self._moderate = all(
+            float(np.abs(numbers).max(initial=0.0)) <= _MODERATE
+            for numbers in (examples.values, examples.target.weights)
+            if numbers is not None
+        )
         self._kept: dict[int, Any] = {}
         self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept as solved; at -1, of others in turn
 
@@ -64,7 +70,7 @@ class Shard(ABC):
             if self._keeps(n):
                 kept = self.loss.keep(chain, target)
                 answer = self.loss.answer(kept, target)
-                self._kept[n] = self.loss.narrowed(kept) if self.loss.narrows else kept
+                self._kept[n] = self.loss.narrowed(kept) if self._narrows else kept
             else:
                 answer = self.loss.value_and_gradient(chain, target)
             value += float(answer.values.sum())
@@ -73,7 +79,7 @@ class Shard(ABC):
 
     def hessian_vector(self, theta: F64, direction: F64) -> F64:
         """The curvature times a direction, F64[local]. What is kept must have been kept at the same theta; it is of
-        single precision (see `kernels.kept`), but for losses that need more."""
+        single precision (see `kernels.kept`), but for losses and numbers that need more."""
         point = None if all(map(self._keeps, range(len(self.blocks)))) else self._load(theta)
         along = self._load_direction(direction)
         self._begin()
@@ -103,6 +109,11 @@ class Shard(ABC):
     def add_to(self, total: F64, gradient: F64) -> None:
         """Adds numbers of this shard's weights to ones of all weights."""
         add_at(gradient, self.index, total)
+
+    @property
+    def _narrows(self) -> bool:
+        """Whether what is kept is kept in single precision."""
+        return self.loss.narrows and self._moderate
 
     def _keeps(self, block: int) -> bool:
         return self.blocks[block][0] < self.keeping

@@ -124,7 +124,7 @@ class Auto:
 
     @property
     def _owlqn(self) -> OWLQN:
-        return OWLQN(tol=self.tol, gradient_tol=self.gradient_tol)
+        return OWLQN(memory=self.memory, tol=self.tol, gradient_tol=self.gradient_tol)
 
     def _lbfgs(self, epochs: int) -> LBFGS:
         """After so many epochs of descent."""

@@ -54,16 +54,16 @@ def estimate(
     evaluate: Callable[[], object],
     score: Callable[[], object] | None,
     evaluations: float,
-    bytes: int,
+    held: Callable[[], int],
 ) -> Estimate:
     """From one evaluation, for which kernels have to be loaded, a development score if there is any, how many
-    evaluations what is still to come amounts to, and the bytes of data and optimiser."""
+    evaluations what is still to come amounts to, and the bytes of data and optimiser, once everything is there."""
     # the first evaluation takes a fifth longer than those to come, about as much as the rest of an iteration does
     seconds = _seconds(evaluate)
     if score is not None:
         first = _seconds(score)  # with kernels to load
         seconds += first if first > 1.0 else _seconds(score)
-    return Estimate(evaluations * seconds, _IMPORTED + bytes, score is not None)
+    return Estimate(evaluations * seconds, _IMPORTED + held(), score is not None)
 
 
 def refined(seconds: float, fraction: float, expected: float | None = None) -> float:
