@@ -65,13 +65,13 @@ def known_of(
     choices = [None if name == UNKNOWN else tuple(name.split(OR)) for name in gold.strings]
     for i, choice in enumerate(choices):
         if choice is not None and not all(choice):
-            path, line = _place(X, int(np.argmax(gold.ids == i)))
+            path, line = place_of(X, int(np.argmax(gold.ids == i)))
             what = f"the label '{gold.strings[i]}' has an empty part; expected labels with '{OR}' between them"
             raise DataError(what, path, line)
     return _of_choices([choices[i] for i in gold.ids.tolist()])
 
 
-def _place(X: Any, token: int) -> tuple[str | Path | None, int | None]:
+def place_of(X: Sentences, token: int) -> tuple[str | Path | None, int | None]:
     """File and line of a token, where they are known."""
     if not isinstance(X, Corpus):
         return None, None
