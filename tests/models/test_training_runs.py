@@ -41,7 +41,7 @@ def lines(path):
 
 
 class TestResuming:
-    @pytest.mark.parametrize("optimizer", ["auto", *OPTIMIZERS])
+    @pytest.mark.parametrize("optimizer", OPTIMIZERS)
     @pytest.mark.parametrize("with_dev", [False, True])
     def test_gives_the_same_bytes(self, corpus, heldout, tmp_path, optimizer, with_dev):
         settings = {"target": "chunk", "optimizer": optimizer, "l2": 0.1}
