@@ -264,7 +264,20 @@ def test_wrong_usage_is_exit_code_two_and_one_line(run, arguments):
 
 @pytest.mark.parametrize(
     "command",
-    ["demo", "train", "tag", "eval", "score", "data check", "data list", "data get", "bench train", "bench tag"],
+    [
+        "demo",
+        "train",
+        "tag",
+        "eval",
+        "score",
+        "data check",
+        "data list",
+        "data get",
+        "bench train",
+        "bench tag",
+        "bench optimum",
+        "bench products",
+    ],
 )
 def test_help_shows_an_example(run, command):
     code, out, _ = run(*command.split(), "--help")
