@@ -83,3 +83,8 @@ class DownloadError(TrellisError):
 
 class ConvergenceWarning(UserWarning):
     """Training stopped before its goal was reached."""
+
+
+def shown(value: object) -> str:
+    """A value as messages have it: not all digits of a number that is too long for a line, or even for `repr`."""
+    return "a whole number of over 300 digits" if isinstance(value, int) and value.bit_length() > 1000 else repr(value)

@@ -204,6 +204,14 @@ BAD = {
     "an unknown loss": (["train", "good.txt", "--loss", "x", "--model", "m"], "loss 'x' is not known"),
     "an unknown optimizer": (["train", "good.txt", "--optimizer", "x", "--model", "m"], "optimizer 'x' is not known"),
     "a negative prior": (["train", "good.txt", "--l2", "-1", "--model", "m"], "l2 is -1"),
+    "an option that no optimizer has": (
+        ["train", "good.txt", "--columns", "word,pos,x", "--options", "name=3", "--model", "m"],
+        "optimizer 'auto' has no option 'name'",
+    ),
+    "an option larger than any number": (
+        ["train", "good.txt", "--columns", "word,pos,x", "--options", f"memory=1{'0' * 400}", "--model", "m"],
+        "memory is a whole number of over 300 digits; expected a whole number >= 1",
+    ),
     "no threads": (["train", "good.txt", "--threads", "0", "--model", "m"], "threads is 0"),
     "a folder that is not there": (["train", "good.txt", "--model", "no/m"], "folder no does not exist"),
     "a model that is a folder": (["train", "good.txt", "--model", "."], "is a directory"),
@@ -256,7 +264,20 @@ def test_wrong_usage_is_exit_code_two_and_one_line(run, arguments):
 
 @pytest.mark.parametrize(
     "command",
-    ["demo", "train", "tag", "eval", "score", "data check", "data list", "data get", "bench train", "bench tag"],
+    [
+        "demo",
+        "train",
+        "tag",
+        "eval",
+        "score",
+        "data check",
+        "data list",
+        "data get",
+        "bench train",
+        "bench tag",
+        "bench optimum",
+        "bench products",
+    ],
 )
 def test_help_shows_an_example(run, command):
     code, out, _ = run(*command.split(), "--help")

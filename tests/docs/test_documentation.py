@@ -7,11 +7,13 @@ import re
 import stat
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from trellis.corpus import Corpus, sample_corpus, write_conll
+from trellis.optim import OPTIMIZERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
@@ -71,6 +73,21 @@ def test_console_blocks_run_and_print_what_the_page_shows(page, folder):
 def test_links_to_files_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
+
+
+def test_every_option_of_every_optimizer_is_in_the_table():
+    text = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+    for name, kind in OPTIMIZERS.items():
+        there = re.search(rf"^\| `{name}` \|.*\|(.*)\|$", text, re.MULTILINE)[1]
+        settings = ("tol", "seed")  # of the CRF
+        has = [f"`{each.name}={_written(each.default)}`" for each in fields(kind) if each.name not in settings]
+        assert there.strip().split(", ") == has, name
+        for each in has:
+            assert re.search(rf"^\| .*{each.partition('=')[0]}`.* \|", text, re.MULTILINE), each
+
+
+def _written(default):
+    return f'"{default}"' if isinstance(default, str) else repr(default)
 
 
 def commands(block):

@@ -129,6 +129,7 @@ class TestWeights:
             ([1, 1, np.nan], "sentence 3"),
             ("abc", "numbers"),
             ([0, 0, 0], "nothing to learn from"),
+            ([1, 10**400, 1], "numbers"),
         ],
     )
     def test_that_do_not_fit(self, weights, message):
@@ -178,6 +179,12 @@ class TestKnownInPart:
         with pytest.raises(SettingError, match="cannot learn from labels known in part; use log"):
             CRF(loss="exp").fit(X[:1], [["A", None]])
 
+    def test_development_data_needs_one_label_for_each_token(self, tmp_path):
+        (tmp_path / "data").write_text("b y\na x|y\n")
+        corpus = trellis.read_conll(tmp_path / "data", columns=["word", "label"])
+        with pytest.raises(DataError, match=r"data:2: the label is 'x\|y'; development data needs one label"):
+            CRF("label", "U0:%x[0,0]", partial=True).fit(corpus, dev=corpus)
+
     def test_an_empty_part(self, tmp_path):
         (tmp_path / "data").write_text("b y\na x|\n")
         corpus = trellis.read_conll(tmp_path / "data", columns=["word", "label"])
@@ -212,3 +219,44 @@ class TestSoftLabels:
             CRF().fit(X, soft=soft, labels=names[:2])
         with pytest.raises(SettingError, match="named for soft labels only"):
             CRF().fit(X, Y, labels=names)
+
+    @pytest.mark.parametrize(
+        ("names", "message"),
+        [
+            ([], "labels is []; expected the names of the labels, at least one"),
+            (3, "labels is 3; expected a list with the names of the labels"),
+            (np.array(3), "expected a list with the names of the labels"),
+            ("ABC", "labels is 'ABC'; expected a list with the names of the labels"),
+            ({"A": 0, "B": 1, "C": 2}, "expected a list with the names of the labels"),
+            (["A", "B", "A"], "labels has 'A' 2 times; expected every name once"),
+            (["A", 2, "C"], "labels has 2; expected names, as text"),
+            (["A", None, "C"], "labels has None; expected names, as text"),
+        ],
+    )
+    def test_names_that_are_none(self, names, message):
+        with pytest.raises(SettingError) as caught:
+            CRF().fit(X, soft=self.one_hot()[0], labels=names)
+        assert message in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("soft", "message"),
+        [
+            (3, "soft is int; expected a list with an array [tokens, labels] for each sentence"),
+            ("abc", "soft is str; expected a list with an array"),
+            ([[["x", "y"]]], "sentence 1: soft labels that are no numbers; expected an array [tokens, labels]"),
+            ([[[0.5, 0.5], [1.0]]], "sentence 1: soft labels that are no numbers"),
+            ([[[{}, None]]], "sentence 1: soft labels that are no numbers"),
+            ([[[10**400, 0]]], "sentence 1: soft labels that are no numbers"),
+            ([[[1j, 0]]], "sentence 1: soft labels that are no numbers"),
+            ([7], "sentence 1: soft labels of the shape (); expected 1 tokens, 2 labels"),
+        ],
+    )
+    def test_probabilities_that_are_none(self, soft, message):
+        with pytest.raises(DataError) as caught:
+            CRF().fit([[["a"]]], soft=soft, labels=["A", "B"])
+        assert message in str(caught.value)
+
+    def test_names_may_come_from_an_array(self, tmp_path):
+        soft, names = self.one_hot()
+        CRF().fit(X, soft=soft, labels=np.array(names)).save(tmp_path / "m")
+        assert trellis.load(tmp_path / "m").classes_ == names

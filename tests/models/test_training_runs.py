@@ -41,7 +41,7 @@ def lines(path):
 
 
 class TestResuming:
-    @pytest.mark.parametrize("optimizer", ["auto", *OPTIMIZERS])
+    @pytest.mark.parametrize("optimizer", OPTIMIZERS)
     @pytest.mark.parametrize("with_dev", [False, True])
     def test_gives_the_same_bytes(self, corpus, heldout, tmp_path, optimizer, with_dev):
         settings = {"target": "chunk", "optimizer": optimizer, "l2": 0.1}
@@ -68,6 +68,35 @@ class TestResuming:
         interrupted(CRF(l2=0.01), X, y, at=3, checkpoint=tmp_path / "c")
         again = CRF(l2=0.01).fit(X, y, checkpoint=tmp_path / "c", resume=True)
         assert saved(again, tmp_path, "a") == saved(whole, tmp_path, "b")
+
+    @pytest.mark.parametrize("optimizer", ["auto", "newton-cg"])
+    def test_of_a_loss_that_begins_from_another_s_solution(self, corpus, tmp_path, optimizer):
+        self.check_same_bytes({"loss": "exp", "optimizer": optimizer, "l2": 0.1}, corpus, tmp_path)
+
+    def test_with_sentence_weights(self, corpus, tmp_path):
+        weights = 0.5 + np.arange(len(corpus)) % 3
+        folder = self.check_same_bytes({}, corpus, tmp_path, sample_weight=weights)
+        with pytest.raises(CheckpointError, match="from other training data"):
+            CRF("chunk").fit(corpus, sample_weight=weights[::-1], checkpoint=folder, resume=True)
+
+    def test_with_labels_known_in_part(self, corpus, tmp_path):
+        labels = corpus.sentences("chunk")
+        part = [[None if (s + t) % 3 == 0 else label for t, label in enumerate(row)] for s, row in enumerate(labels)]
+        part[0][1] = {"B-NP", "I-NP"}
+        folder = self.check_same_bytes({}, corpus, tmp_path, y=part)
+        with pytest.raises(CheckpointError, match="from other training data"):
+            CRF("chunk").fit(corpus, labels, checkpoint=folder, resume=True)
+
+    def check_same_bytes(self, settings, corpus, folder, **data):
+        """Interrupted early and late; returns the folder of a checkpoint."""
+        whole = CRF("chunk", **settings).fit(corpus, **data)
+        for at in {1, whole.iterations_ - 1}:
+            kept = folder / f"{at}"
+            interrupted(CRF("chunk", **settings), corpus, at=at, checkpoint=kept, **data)
+            again = CRF("chunk", **settings, threads=1).fit(corpus, checkpoint=kept, resume=True, **data)
+            assert saved(again, folder, "a") == saved(whole, folder, "b")
+            assert (again.iterations_, again.evaluations_) == (whole.iterations_, whole.evaluations_)
+        return kept
 
     def test_a_finished_training_is_at_its_end_at_once(self, corpus, tmp_path):
         whole = CRF("chunk").fit(corpus, checkpoint=tmp_path / "c")

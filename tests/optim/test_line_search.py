@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from trellis.optim.line_search import CURVATURE, MOST_TRIALS, SUFFICIENT, Point, dot, wolfe_search
+from trellis.optim.line_search import CURVATURE, MOST_TRIALS, SUFFICIENT, Point, wolfe_search
+from trellis.optim.vectors import dot
 
 
 def search(function, theta, direction, first_step=1.0):
@@ -130,3 +131,15 @@ def test_a_point_whose_gradient_is_no_number_is_not_accepted(nonsense):
     found, start, _ = search(function, [0.0], [1.0], first_step=3.0)
     assert start.value > found.value > -1.0
     assert np.isfinite(found.gradient).all()
+
+
+@pytest.mark.parametrize("edge", [1.0, 0.3, 1.0 + 1e-15])
+@pytest.mark.parametrize("first", [1.0, 0.5, 1e-3])
+def test_ends_where_the_function_falls_up_to_an_edge(edge, first):
+    """Infinite beyond it: what is left between the last two trials becomes too narrow for a third."""
+    found, start, steps = search(
+        lambda x: (float(-x[0]), np.array([-1.0])) if x[0] <= edge else (math.inf, np.array([math.nan])),
+        [0.0], [1.0], first,
+    )  # fmt: skip
+    assert start.value > found.value >= -edge
+    assert len(set(steps)) == len(steps) <= MOST_TRIALS

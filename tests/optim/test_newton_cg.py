@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from optim_problems import Objective, Problem, logistic, quadratic, rosenbrock, run, states
 
 from trellis.optim import NewtonCG
-from trellis.optim.truncated_cg import CURVATURE, EDGE, EXHAUSTED, SOLVED, newton_step
+from trellis.optim.truncated_cg import EDGE, EXHAUSTED, NOT_POSITIVE, SOLVED, newton_step
 
 
 def model(seed, size=8, lowest=0.1):
@@ -86,7 +86,7 @@ class TestTheEquation:
     def test_follows_negative_curvature_to_the_edge(self, seed):
         hessian, gradient, metric = model(seed, lowest=-4.0)
         found = newton_step(hessian.__matmul__, gradient, 1e-12, 50, 1000.0, metric)
-        assert found.end == CURVATURE
+        assert found.end == NOT_POSITIVE
         assert size(found.step, metric) == pytest.approx(1000.0)
         assert found.predicted == pytest.approx(predicted(hessian, gradient, found.step))
 
@@ -94,12 +94,12 @@ class TestTheEquation:
     def test_without_an_edge_negative_curvature_ends_it(self, seed):
         hessian, gradient, _ = model(seed, lowest=-4.0)
         found = newton_step(hessian.__matmul__, gradient, 1e-12, 50)
-        assert found.end == CURVATURE
+        assert found.end == NOT_POSITIVE
         assert found.step @ gradient < 0
 
     def test_negative_curvature_at_once_leaves_the_gradient(self):
         found = newton_step(lambda d: -d, np.array([3.0, 4.0]), 0.1, 50)
-        assert (found.end, found.products) == (CURVATURE, 1)
+        assert (found.end, found.products) == (NOT_POSITIVE, 1)
         np.testing.assert_array_equal(found.step, [-3.0, -4.0])
 
 

@@ -174,6 +174,14 @@ class TestRefuses:
             optimiser().start(Objective(Problem(lambda x: (1.0, np.full(1, value)), None, None)), np.ones(1))
 
     @each_optimiser
+    def test_weights_to_start_from_are_blamed_if_there_are_any(self, optimiser):
+        problem = Problem(lambda x: (np.inf, np.ones(1)), None, None)
+        with pytest.raises(DataError, match=r"starts; are there extreme feature values\?$"):
+            optimiser().start(Objective(problem), np.zeros(1))
+        with pytest.raises(DataError, match=r"are the weights .* too large, or are there extreme feature values\?$"):
+            optimiser().start(Objective(problem), np.ones(1))
+
+    @each_optimiser
     def test_what_has_no_gradient_unless_it_can_do_without(self, optimiser):
         objective = Objective(logistic(0), l1=0.5)
         if isinstance(optimiser(), OWLQN | Auto):

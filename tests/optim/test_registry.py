@@ -38,6 +38,12 @@ def test_an_unknown_option_lists_those_there_are():
         find_optimizer("cg", 1e-3, memory=5)
 
 
+@pytest.mark.parametrize("option", ["name", "kind", "options"])
+def test_an_unknown_option_may_have_any_name(option):
+    with pytest.raises(SettingError, match=f"optimizer 'auto' has no option '{option}'; it has: tol=1e-05, epochs=8"):
+        find_optimizer("auto", 1e-3, **{option: 3})
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -56,6 +62,9 @@ def test_an_unknown_option_lists_those_there_are():
         ("newton-cg", {"globalisation": "luck"}, "globalisation is 'luck'; expected 'trust-region' or 'line-search'"),
         ("newton-cg", {"globalisation": None}, "globalisation is None; expected 'trust-region' or 'line-search'"),
         ("newton-cg", {"accuracy": float("inf")}, "accuracy is inf; expected a number > 0 and < 1"),
+        ("lbfgs", {"memory": 10**400}, "memory is a whole number of over 300 digits; expected a whole number >= 1"),
+        ("lbfgs", {"first_step": 10**5000}, "first_step is a whole number of over 300 digits; expected a number > 0"),
+        ("lbfgs", {"tol": 1e-2}, "'tol' is a setting of its own, not among the options of an optimizer"),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused(name, options, message):

@@ -1,4 +1,4 @@
-"""Both benchmarks end to end on a small corpus, and what they refuse."""
+"""All benchmarks end to end on a small corpus, and what they refuse."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from trellis.cli.bench import bench
 from trellis.errors import FileAccessError, SettingError
+from trellis.studies.bench_optimum import GAPS, bench_optimum
 from trellis.studies.bench_tag import bench_tag
 from trellis.studies.bench_train import bench_train
 from trellis.studies.task import Task, default_file
@@ -76,9 +77,69 @@ def test_tag_compares_speed_and_memory_and_checks_the_labels(files):
     assert "tokens/second" in table
 
 
+def test_optimum_races_optimizers_to_the_same_gaps(files):
+    found, table = run("optimum", files[0], "--alone", "--repeat", 2, "--optimizers", "auto lbfgs:memory=5", "--json")
+    assert set(found["runs"]) == {"auto", "lbfgs:memory=5"}
+    assert found["optimum"] > 0
+    for name, runs in found["runs"].items():
+        assert name in table
+        assert list(runs) == [f"{gap:g}" for gap in GAPS]
+        for reached in runs.values():
+            assert len(reached["seconds"]) == 2
+            assert min(reached["seconds"]) > 0
+            assert len(set(reached["evaluations"])) == 1  # the same steps in each run
+            assert reached["ratio"] is None
+        assert [each["seconds"][0] for each in runs.values()] == sorted(each["seconds"][0] for each in runs.values())
+
+
+@pytest.mark.usefixtures("peer")
+def test_optimum_has_the_peer_reach_them_too(files):
+    found, table = run("optimum", files[0], "--repeat", 1, "--optimizers", "lbfgs", "--json")
+    assert set(found["runs"]) == {"crfsuite", "lbfgs"}
+    assert found["runs"]["lbfgs"]["0.01"]["ratio"] > 0
+    assert "CRFsuite /" in table
+
+
+def test_products_are_timed_by_kind(files):
+    found, table = run("products", files[0], "--repeat", 2, "--json")
+    assert len(found["seconds"]) == 6
+    for name, times in found["seconds"].items():
+        assert name in table
+        assert times["runs"] == 2
+        assert 0 < times["best"] <= times["median"]
+    assert min(found["ratio"].values()) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["optimum", "--optimizers", "adam"], "optimizer 'adam' is not known; there are: auto"),
+        (["optimum", "--optimizers", "lbfgs:tol=1"], "'tol' is a setting of its own"),
+        (["optimum", "--optimizers", "owlqn:name=2"], "optimizer 'owlqn' has no option 'name'; it has: memory=20"),
+        (
+            ["optimum", "--optimizers", "auto lbfgs:memory"],
+            "--optimizers lbfgs with memory: found 'memory', expected NAME=VALUE",
+        ),
+        (["optimum", "--optimizers", "lbfgs:"], "found '', expected NAME=VALUE"),
+        (["optimum", "--optimizers", "lbfgs:memory=0"], "memory is 0; expected a whole number >= 1"),
+        (["optimum", "--optimizers", ""], "no optimizer to race; there are: auto"),
+        (["optimum", "--repeat", "0"], "repeat is 0; expected a whole number >= 1"),
+        (["optimum", "--threads", "-1"], "threads is -1; expected a whole number >= 1"),
+        (["products", "--repeat", "0"], "repeat is 0; expected a whole number >= 1"),
+        (["products", "--threads", "-1"], "threads is -1; expected a whole number >= 1"),
+    ],
+)
+def test_races_and_products_that_cannot_be_are_refused(files, arguments, message):
+    alone = ["--alone"] if arguments[0] == "optimum" else []
+    with pytest.raises(SettingError) as caught:
+        run(*arguments, files[0], *alone)
+    assert message in str(caught.value)
+
+
 def test_a_missing_peer_is_explained(task, files, monkeypatch):
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
-    for call in (lambda: bench_train(task), lambda: bench_tag(task, files[1])):
+    race = {"lbfgs": ("lbfgs", {})}
+    for call in (lambda: bench_train(task), lambda: bench_tag(task, files[1]), lambda: bench_optimum(task, race)):
         with pytest.raises(SettingError, match=r"pip install trellis\[bench\]"):
             call()
 

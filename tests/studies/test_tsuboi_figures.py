@@ -9,6 +9,7 @@ import pytest
 
 from trellis.studies.tsuboi.claims import HOLDS, MIXED, NO, SMALLER, UNKNOWN, Claim, judge, judge_fastest, verdict_of
 from trellis.studies.tsuboi.measures import fastest, gap, ratio, reached
+from trellis.studies.tsuboi.page import _case
 from trellis.studies.tsuboi.prior import best_of
 from trellis.studies.tsuboi.results import Case, Moment, Run, Sizes
 from trellis.studies.tsuboi.runs import merged
@@ -95,6 +96,15 @@ def test_rounds_are_merged_by_their_medians(case):
 
 def _times(run, factor):
     return tuple(replace(moment, seconds=factor * moment.seconds) for moment in run.moments)
+
+
+def test_a_run_that_did_not_converge_is_named_without_a_guess_at_why(case):
+    def written(converged):
+        runs = tuple(replace(run, converged=converged or run.key != "ncg-0") for run in case.runs)
+        return _case(replace(case, title="entities", runs=runs), "images/")
+
+    assert "Not converged, at the limit on passes or stuck: ncg-0." in written(False)
+    assert "Not converged" not in written(True)
 
 
 def test_of_equal_priors_the_strongest_is_chosen():

@@ -44,7 +44,7 @@ def add_to(
 
         given = task_of(train, **task)
         with progress() as say:
-            result = bench_optimum(given, optimizers.split(), threads, repeat, not alone, say)
+            result = bench_optimum(given, _entrants(optimizers), threads, repeat, not alone, say)
         click.echo(
             f"{given.train}, '{given.features}', l2={given.l2:g}, {threads} threads: optimum {result.optimum:,.4f}"
         )
@@ -86,6 +86,15 @@ def add_to(
         _table(("ratio of best times", ""), [(name, f"{ratio:.3f}") for name, ratio in result.ratios().items()])
         if json:
             print_json(result.as_json())
+
+
+def _entrants(text: str) -> dict[str, tuple[str, dict[str, object]]]:
+    """`auto lbfgs:memory=50` -> by these words, the name of an optimizer and its options."""
+    found = {}
+    for word in text.split():
+        name, colon, rest = word.partition(":")
+        found[word] = name, (options.table_of(rest if colon else None, f"--optimizers {name} with") or {})
+    return found
 
 
 def _shown(seconds: float | None) -> str:

@@ -166,7 +166,7 @@ class CRF(Tagger):
         shards = cut_into_shards(layout, examples, loss)
         model = LinearChain(tuple(given.labels), features, layout, np.zeros(layout.size))
         theta = model.weights if earlier is None else carried_over(model, earlier)
-        held_out = None if dev is None else Development(model, dev, dev_y, self.target)
+        held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
         fitting.describe(model, examples, held_out, theta)
         del packed, examples
         keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}

@@ -9,18 +9,23 @@ from trellis.corpus import Column, Corpus
 from trellis.errors import DataError
 from trellis.metrics import compare
 from trellis.models.gold import Labels, gold_of, token_offsets
+from trellis.models.known import OR, UNKNOWN, place_of
 from trellis.models.linear import LinearChain, Sentences
 
 F64 = NDArray[np.float64]
 
 
 class Development:
-    """`development(theta)`: the score of these weights."""
+    """`development(theta)`: the score of these weights. `partial`: labels may be `?` and `A|B`, which are refused."""
 
-    def __init__(self, model: LinearChain, dev: Sentences, dev_y: Labels | None, target: str | None):
+    def __init__(
+        self, model: LinearChain, dev: Sentences, dev_y: Labels | None, target: str | None, partial: bool = False
+    ):
         self.gold, self.offsets = gold_of(dev, dev_y, target), token_offsets(dev)
         if not len(self.gold):
             raise DataError("there is no token in the development data", dev.path if isinstance(dev, Corpus) else None)
+        if partial:
+            _check_certain(dev, self.gold.compact(), self.offsets)
         self._model, self._packed = model, model.pack(dev)
 
     def __call__(self, theta: F64) -> float:
@@ -32,3 +37,14 @@ class Development:
         """What it is made of, for a digest."""
         gold = self.gold.compact()
         return gold.ids, tuple(gold.strings), self.offsets, self._packed
+
+
+def _check_certain(dev: Sentences, gold: Column, offsets: NDArray[np.int64]) -> None:
+    """What is known in part can be learnt from, but no answer can be compared with it."""
+    doubtful = [i for i, name in enumerate(gold.strings) if name == UNKNOWN or OR in name]
+    for token in np.flatnonzero(np.isin(gold.ids, doubtful))[:1].tolist():
+        what = f"the label is '{gold.strings[gold.ids[token]]}'; development data needs one label for each token"
+        if not isinstance(dev, Corpus):
+            s = int(np.searchsorted(offsets, token, side="right"))
+            what = f"sentence {s}, token {token - int(offsets[s - 1]) + 1} of the development data: {what}"
+        raise DataError(what, *place_of(dev, token))

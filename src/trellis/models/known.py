@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -12,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.corpus import Column, Corpus
-from trellis.errors import DataError, SettingError
+from trellis.corpus import Corpus
+from trellis.errors import DataError, SettingError, shown
 from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.linear import Sentences
 
@@ -64,13 +65,13 @@ def known_of(
     choices = [None if name == UNKNOWN else tuple(name.split(OR)) for name in gold.strings]
     for i, choice in enumerate(choices):
         if choice is not None and not all(choice):
-            path, line = _place(X, int(np.argmax(gold.ids == i)))
+            path, line = place_of(X, int(np.argmax(gold.ids == i)))
             what = f"the label '{gold.strings[i]}' has an empty part; expected labels with '{OR}' between them"
             raise DataError(what, path, line)
     return _of_choices([choices[i] for i in gold.ids.tolist()])
 
 
-def _place(X: Any, token: int) -> tuple[str | Path | None, int | None]:
+def place_of(X: Sentences, token: int) -> tuple[str | Path | None, int | None]:
     """File and line of a token, where they are known."""
     if not isinstance(X, Corpus):
         return None, None
@@ -93,7 +94,7 @@ def weights_of(weights: Any, sentences: int) -> F64 | None:
         return None
     try:
         array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise DataError("sample_weight must be numbers, one for each sentence") from None
     if array.shape != (sentences,):
         raise DataError(
@@ -152,17 +153,46 @@ def _of_choices(choices: Sequence[tuple[str, ...] | None]) -> Known:
 def _of_soft(X: Sentences, soft: Sequence[NDArray[Any]], names: Sequence[str] | None) -> Known:
     if names is None:
         raise SettingError("soft labels need the names of the labels: labels=[...]")
-    lengths = np.diff(token_offsets(X)).tolist()
+    labels, lengths = _names(names), np.diff(token_offsets(X)).tolist()
+    if not _is_listed(soft):
+        raise DataError(
+            f"soft is {type(soft).__name__}; expected a list with an array [tokens, labels] for each sentence"
+        )
     if len(soft) != len(lengths):
         raise DataError(f"X and soft do not match: {len(lengths)} sentences and {len(soft)} arrays")
-    parts = [np.zeros((0, len(names)))]
+    parts = [np.zeros((0, len(labels)))]
     for s, (array, tokens) in enumerate(zip(soft, lengths, strict=True), 1):
-        part = np.asarray(array, dtype=np.float64)
-        if part.shape != (tokens, len(names)):
+        try:
+            part = np.asarray(array, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
             raise DataError(
-                f"sentence {s}: soft labels of the shape {part.shape}; expected {tokens} tokens, {len(names)} labels"
+                f"sentence {s}: soft labels that are no numbers; expected an array [tokens, labels]"
+            ) from None
+        if part.shape != (tokens, len(labels)):
+            raise DataError(
+                f"sentence {s}: soft labels of the shape {part.shape}; expected {tokens} tokens, {len(labels)} labels"
             )
         parts.append(part)
     rows = np.concatenate(parts)
-    gold = Column(rows.argmax(axis=1).astype(np.int32), list(names))
-    return Known(list(names), gold.ids, "soft", soft=rows, seen=rows >= _WORTH_A_WEIGHT)
+    gold = rows.argmax(axis=1).astype(np.int32)
+    return Known(labels, gold, "soft", soft=rows, seen=rows >= _WORTH_A_WEIGHT)
+
+
+def _names(names: Sequence[str]) -> list[str]:
+    """Of labels, as a model file can hold them."""
+    if not _is_listed(names):
+        raise SettingError(f"labels is {names!r}; expected a list with the names of the labels")
+    if not len(names):
+        raise SettingError("labels is []; expected the names of the labels, at least one")
+    for name in names:
+        if not isinstance(name, str):
+            raise SettingError(f"labels has {shown(name)}; expected names, as text")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise SettingError(f"labels has '{name}' {count} times; expected every name once")
+    return [str.__str__(name) for name in names]  # NumPy's strings as plain ones
+
+
+def _is_listed(value: object) -> bool:
+    listed = hasattr(value, "__len__") and hasattr(value, "__getitem__") and getattr(value, "ndim", 1) > 0
+    return listed and not isinstance(value, str | bytes | Mapping)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from trellis.errors import SettingError
+from trellis.errors import SettingError, shown
 
 
 def check_settings(estimator: object, *names: str) -> None:
@@ -20,16 +20,19 @@ def check_settings(estimator: object, *names: str) -> None:
         if name == "features" and _is_columnar(value):
             raise SettingError(f"features: {value.no_place()}")
         if not good(value):
-            raise SettingError(f"{name} is {value!r}; expected {expected}")
+            raise SettingError(f"{name} is {shown(value)}; expected {expected}")
 
 
 def _number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def is_count(value: object) -> bool:
     """Whether it is a whole number >= 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+    return isinstance(value, Integral) and _number(value) and int(value) >= 1
 
 
 def _is_seed(value: object) -> bool:

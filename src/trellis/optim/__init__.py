@@ -27,12 +27,14 @@ STATES: dict[str, type[Any]] = {
 }
 
 
-def find_optimizer(name: str, tol: float, **options: Any) -> Optimizer:
+def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
     """The optimiser of that name, with its own hyperparameters; `auto` is the quickest known."""
     if name not in OPTIMIZERS:
         raise SettingError(f"optimizer '{name}' is not known; there are: {', '.join(OPTIMIZERS)}")
     kind = OPTIMIZERS[name]
     check_names(kind, name, options)
+    if "tol" in options:
+        raise SettingError("'tol' is a setting of its own, not among the options of an optimizer")
     optimizer: Optimizer = kind(tol=tol, **options)
     return optimizer
 

@@ -1,8 +1,10 @@
 """The quickest way known to the optimum: some epochs of stochastic gradient descent, then L-BFGS.
 
 Descent finds the neighbourhood in a few passes and then stalls; L-BFGS with the Hessian's diagonal is at its best near
-the optimum, where that diagonal is good. Where descent is not possible (attributes on arcs, tag dictionaries, losses
-other than log, sentence weights), or training goes on from a model, it is L-BFGS alone; with l1 it is OWL-QN.
+the optimum, where that diagonal is good. It is L-BFGS alone where descent is not possible (attributes on arcs, tag
+dictionaries, losses other than log, sentence weights, partial and soft labels, the hyperbolic prior, values above 1e4),
+where it gains nothing (fewer than 1,000 sentences), where it was not asked for (epochs = 0) or led to no number, and
+where training goes on from a model; with l1 it is OWL-QN.
 """
 
 from __future__ import annotations

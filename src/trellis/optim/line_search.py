@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from trellis.optim.contract import Objective
 from trellis.optim.vectors import dot
 
-__all__ = ["CURVATURE", "MOST_TRIALS", "SUFFICIENT", "Counted", "Point", "dot", "wolfe_search"]
-
 F64 = NDArray[np.float64]
 
 SUFFICIENT = 1e-4  # c1: part of the promised decrease that must be there
@@ -86,6 +84,8 @@ def wolfe_search(
                 high = low
             low = point
         step = _between(low, high)
+        if step in (low.step, high.step):  # no number lies between them
+            break
         if abs(step * start.slope) <= 1e-16 * abs(start.value):  # what is left to gain drowns in rounding
             break
     return low if low.step > 0 else None

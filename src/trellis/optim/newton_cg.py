@@ -14,7 +14,7 @@ from trellis.optim.diagonal import diagonal_metric
 from trellis.optim.line_search import Counted, Point, wolfe_search
 from trellis.optim.settings import check_settings, setting
 from trellis.optim.stopping import ROUNDING, evaluate_start, fraction_done, is_flat, is_slow, latest
-from trellis.optim.truncated_cg import CURVATURE, SOLVED, NewtonStep, newton_step
+from trellis.optim.truncated_cg import NOT_POSITIVE, SOLVED, NewtonStep, newton_step
 from trellis.optim.vectors import dot, norm
 
 F64 = NDArray[np.float64]
@@ -140,7 +140,7 @@ class NewtonCG:
 
     def _search(self, objective: Objective, state: NewtonCGState, newton: NewtonStep) -> NewtonCGState:
         start = Point(0.0, state.value, dot(state.gradient, newton.step), state.theta, state.gradient)
-        unscaled = newton.end == CURVATURE and newton.products == 1 and state.metric is None
+        unscaled = newton.end == NOT_POSITIVE and newton.products == 1 and state.metric is None
         first = 1.0 / max(1.0, state.gradient_norm) if unscaled else 1.0
         evaluate = Counted(objective)
         found = wolfe_search(evaluate, start, newton.step, first)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, get_type_hints
 
-from trellis.errors import SettingError
+from trellis.errors import SettingError, shown
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def check_settings(optimizer: Any) -> None:
     for each in fields(optimizer):
         value, allowed = getattr(optimizer, each.name), each.metadata["range"]
         if not _fits(value, types[each.name], allowed):
-            raise SettingError(f"{each.name} is {value!r}; expected {_expected(types[each.name], allowed)}")
+            raise SettingError(f"{each.name} is {shown(value)}; expected {_expected(types[each.name], allowed)}")
 
 
 def check_names(kind: type, name: str, options: dict[str, Any]) -> None:
@@ -70,7 +70,10 @@ def _fits(value: object, kind: Any, allowed: Range) -> bool:
         return True
     if isinstance(value, bool) or not isinstance(value, Integral if kind in (int, int | str) else Real):
         return False
-    return math.isfinite(value) and allowed.holds(float(value))
+    try:
+        return math.isfinite(value) and allowed.holds(float(value))
+    except OverflowError:  # a whole number that no float can hold
+        return False
 
 
 def _expected(kind: Any, allowed: Range) -> str:

@@ -24,7 +24,8 @@ def evaluate_start(objective: Objective, theta: F64, takes_l1: bool = False) -> 
         )
     value, gradient = objective.value_and_gradient(theta)
     if not (math.isfinite(value) and np.isfinite(gradient).all()):
-        raise DataError("the objective is not finite where training starts; are there extreme feature values?")
+        why = "are the weights that it starts from too large, or " if theta.any() else ""
+        raise DataError(f"the objective is not finite where training starts; {why}are there extreme feature values?")
     return value, gradient
 
 

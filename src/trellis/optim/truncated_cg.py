@@ -16,13 +16,13 @@ F64 = NDArray[np.float64]
 
 _LAST_FEW = 5  # directions: q does not fall evenly from one to the next
 
-SOLVED, EDGE, CURVATURE, EXHAUSTED = "solved", "edge", "curvature", "exhausted"
+SOLVED, EDGE, NOT_POSITIVE, EXHAUSTED = "solved", "edge", "not positive", "exhausted"
 
 
 @dataclass(frozen=True)
 class NewtonStep:
     """About the lowest point of q(s) = g.s + s.Hs/2 and why it is no better: `end` is SOLVED, EDGE (of the trust
-    region), CURVATURE (that is not positive) or EXHAUSTED (no more products allowed). `predicted` = -q(s), `length` =
+    region), NOT_POSITIVE (curvature) or EXHAUSTED (no more products allowed). `predicted` = -q(s), `length` =
     |s|_M."""
 
     step: F64
@@ -60,7 +60,7 @@ def newton_step(
         dh = dot(d, h)
         to_edge = _to_edge(s, d, radius, metric, scratch)
         if not 0.0 < dh < math.inf:
-            end, dh = CURVATURE, dh if math.isfinite(dh) else 0.0
+            end, dh = NOT_POSITIVE, dh if math.isfinite(dh) else 0.0
             a = to_edge if math.isfinite(radius) else float(products == 1)
         elif rz >= to_edge * dh:
             end, a = EDGE, to_edge

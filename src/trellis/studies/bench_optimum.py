@@ -16,18 +16,20 @@ from typing import Any
 import numpy as np
 
 from trellis.engine import ThreadedObjective
+from trellis.errors import SettingError
 from trellis.objective import L2
-from trellis.optim import LBFGS, Optimizer, find_optimizer
+from trellis.optim import LBFGS, OPTIMIZERS, Auto, Optimizer, find_optimizer
 from trellis.studies import crfsuite, ours
 from trellis.studies.clock import now
 from trellis.studies.machine import machine
-from trellis.studies.task import Task
+from trellis.studies.task import Task, check_counts
 
 Say = Callable[[str], None]
 
 GAPS = (1e-2, 1e-3, 1e-4)
 _LONG = 2000  # iterations of the run that finds f*
 _MOST = 1000  # iterations of an optimiser in a race
+_TOL = 1e-9  # so small that no optimiser stops before the last gap
 PEER = "crfsuite"
 
 
@@ -88,14 +90,19 @@ class OptimumBench:
 
 def bench_optimum(
     task: Task,
-    optimizers: Sequence[str],
+    optimizers: Mapping[str, tuple[str, Mapping[str, Any]]],
     threads: int = 2,
     repeat: int = 3,
     against: bool = True,
     say: Say = lambda text: None,
 ) -> OptimumBench:
-    """Races to the optimum, by turns. An optimiser may have options: `lbfgs:memory=50`."""
-    entrants = {name: _optimizer(name) for name in optimizers}
+    """Races to the optimum, by turns. `optimizers`: what to call each -> its name and options."""
+    check_counts(threads=threads, repeat=repeat)
+    if not optimizers:
+        raise SettingError(f"no optimizer to race; there are: {', '.join(OPTIMIZERS)}")
+    entrants = {name: find_optimizer(kind, _TOL, **options) for name, (kind, options) in optimizers.items()}
+    if against:
+        crfsuite.require_pycrfsuite()
     ours.warm_up(task.columns, task.target, task.features)
     say("looking for the optimum")
     best = _optimum(task, threads)
@@ -110,30 +117,14 @@ def bench_optimum(
     return OptimumBench(task, machine(), threads, best, runs)
 
 
-def _optimizer(text: str) -> Optimizer:
-    name, _, rest = text.partition(":")
-    options = dict(pair.split("=", 1) for pair in rest.split(",") if "=" in pair)
-    return find_optimizer(name, 1e-9, **{key: _value(value) for key, value in options.items()})
-
-
-def _value(text: str) -> object:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text == "true" if text in ("true", "false") else text
-
-
 def _optimum(task: Task, threads: int) -> float:
     shards, size = ours.cut(task, ours.prepare(task))
-    optimizer = LBFGS(memory=30, tol=1e-9)
+    auto, optimizer = Auto(tol=1e-6), LBFGS(memory=30, tol=_TOL)
     with ThreadedObjective(shards, size, L2(task.l2), threads) as objective:
-        state = find_optimizer("auto", 1e-6).start(objective, np.zeros(size))
-        auto = find_optimizer("auto", 1e-6)
-        while not (state.converged or state.stuck):
-            state = auto.step(objective, state)
-        state = optimizer.start(objective, state.theta)
+        begun = auto.start(objective, np.zeros(size))
+        while not (begun.converged or begun.stuck):
+            begun = auto.step(objective, begun)
+        state = optimizer.start(objective, begun.theta)
         while not (state.converged or state.stuck) and state.iteration < _LONG:
             state = optimizer.step(objective, state)
     return state.value

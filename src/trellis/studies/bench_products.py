@@ -20,7 +20,7 @@ from trellis.optim import LBFGS
 from trellis.studies import ours
 from trellis.studies.clock import Times, timed
 from trellis.studies.machine import machine
-from trellis.studies.task import Task
+from trellis.studies.task import Task, check_counts
 
 Say = Callable[[str], None]
 
@@ -63,6 +63,7 @@ class ProductBench:
 
 def bench_products(task: Task, threads: int = 1, repeat: int = 7, say: Say = lambda text: None) -> ProductBench:
     """Some L-BFGS iterations, then rounds of every kind of product with a random direction."""
+    check_counts(threads=threads, repeat=repeat)
     say("preparing")
     shards, size = ours.cut(task, ours.prepare(task))
     prior, direction = L2(task.l2), np.random.default_rng(0).normal(size=size)

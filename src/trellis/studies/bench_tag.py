@@ -12,7 +12,7 @@ from typing import Any
 from trellis.errors import DataError, FileAccessError
 from trellis.models import load
 from trellis.studies import crfsuite, ours
-from trellis.studies.bench_train import Say, check_counts
+from trellis.studies.bench_train import Say, check_rounds
 from trellis.studies.clock import Comparison, Times, timed
 from trellis.studies.machine import machine
 from trellis.studies.memory import Memory
@@ -69,7 +69,7 @@ def bench_tag(
 ) -> TagBench:
     """Trains both for some iterations, then tags the test file by turns, `repeat` times each."""
     crfsuite.require_pycrfsuite()
-    check_counts(threads, repeat, iterations)
+    check_rounds(threads, repeat, iterations)
     if not test.is_file():
         raise FileAccessError(f"{test}: no such file; give a column file to tag")
     here = machine()

@@ -90,7 +90,7 @@ def bench_train(
 ) -> TrainBench:
     """Both systems in turn, `repeat` rounds of each; iterations are L-BFGS iterations a round."""
     crfsuite.require_pycrfsuite()
-    check_counts(threads, repeat, iterations)
+    check_rounds(threads, repeat, iterations)
     here = machine()
     say("warming up")
     ours.warm_up(task.columns, task.target, task.features)
@@ -184,7 +184,7 @@ def per_evaluation(iterations: Sequence[tuple[float, int]]) -> list[float]:
     return [seconds / trials for seconds, trials in made if trials == fewest]
 
 
-def check_counts(threads: Sequence[int], repeat: int, iterations: int) -> None:
+def check_rounds(threads: Sequence[int], repeat: int, iterations: int) -> None:
     """Refuses what cannot be run."""
     if not threads or min(threads) < 1:
         raise SettingError(f"threads are {list(threads)}; expected whole numbers >= 1, e.g. 1,2")

@@ -48,6 +48,13 @@ class Task:
         return out
 
 
+def check_counts(**counts: int) -> None:
+    """Refuses numbers, of runs or of threads, with which nothing would be run."""
+    for name, count in counts.items():
+        if count < 1:
+            raise SettingError(f"{name} is {count}; expected a whole number >= 1")
+
+
 def default_file(name: str) -> Path:
     """CoNLL-2000's `train.txt` or `test.txt`, where it is kept on this machine."""
     home = os.environ.get("TRELLIS_DATA")

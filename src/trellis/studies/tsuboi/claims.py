@@ -19,7 +19,7 @@ HOLDS, SMALLER, MIXED, NO, UNKNOWN = "holds", "holds, by less", "mixed", "does n
 
 @dataclass(frozen=True)
 class Claim:
-    """`fast` needs less time than `slow`: `least` to `most` times less, by `measures`."""
+    """`fast` needs less time than `slow`, by a factor of `least` or more, for each of `measures`."""
 
     key: str
     text: str

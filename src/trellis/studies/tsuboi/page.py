@@ -126,7 +126,7 @@ def _case(case: Case, images: str) -> str:
     ]  # fmt: skip
     rows = [_run_row(run, case) for run in case.runs]
     ended = [run.name for run in case.runs if not run.converged]
-    not_yet = f" Stopped by the limit on passes: {', '.join(ended)}." if ended else ""
+    not_yet = f" Not converged, at the limit on passes or stuck: {', '.join(ended)}." if ended else ""
     return page(
         f"## {case.title[0].upper()}{case.title[1:]}, {WEIGHTS[case.weights]}",
         f"l2 = {case.l2:g}; f* = {case.f_star:,.4f}, where test F1 is {100 * case.f1_star:.2f}.",
