@@ -16,8 +16,10 @@ import pytest
 
 import trellis
 from trellis.cli.app import main
+from trellis.cli.options import table_of
 from trellis.cli.train import train
 from trellis.corpus import sample_path
+from trellis.errors import SettingError
 
 # weak regularisation, so that there are about a hundred iterations to be killed in
 COMMAND = [
@@ -166,6 +168,30 @@ def test_a_log_never_overwrites_what_is_read_or_written(run, tmp_path):
     assert data.read_bytes() == sample_path("train").read_bytes()
 
 
+@pytest.mark.parametrize("option", ["--model", "--log"])
+def test_nothing_that_is_read_is_overwritten(run, tmp_path, option):
+    config, features, model = tmp_path / "c.toml", tmp_path / "f.tmpl", tmp_path / "m.trellis"
+    config.write_text("l2 = 1.0\n")
+    features.write_text("U0:%x[0,0]\n")
+    train = [*COMMAND[:-2], "--max-iter", 1]
+    assert run(*train, "--model", model)[0] == 0
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "training.checkpoint").write_bytes(b"x")
+    for given, path, what in (
+        (["--config", config], config, "the configuration"),
+        (["--features", features], features, "the features"),
+        (["--warm-start", model], model, "the model"),
+        (["--checkpoint", tmp_path / "run"], tmp_path / "run" / "training.checkpoint", "the checkpoint"),
+    ):
+        if (option, path) == ("--model", model):
+            continue  # a model may take the place of the one it began with
+        before = path.read_bytes()
+        other = [] if option == "--model" else ["--model", tmp_path / "other"]
+        code, _, err = run(*train, *given, option, path, *other)
+        assert (code, path.read_bytes()) == (1, before)
+        assert err.endswith(f"would overwrite {what}; give another name\n")
+
+
 class TestConfig:
     def test_every_option_is_shown_with_its_value(self, run):
         code, out, _ = run("train", "--show-config")
@@ -247,3 +273,18 @@ class TestConfig:
 
     def test_every_option_has_a_meaning(self):
         assert all(option.help for option in train.params if isinstance(option, click.Option))
+
+
+class TestTables:
+    def test_of_options(self):
+        found = table_of("memory=5, diagonal=True,hvp=ad,B-NP=0.5,odd=name=1,power=false", "--options")
+        expected = {"memory": 5, "diagonal": True, "hvp": "ad", "B-NP": 0.5, "odd=name": 1, "power": False}
+        assert found == expected
+        assert table_of(None, "--options") is None
+
+    @pytest.mark.parametrize(
+        ("text", "message"), [("a=1,a=2", "'a' is given twice"), ("a", "found 'a', expected NAME=")]
+    )
+    def test_that_cannot_be_read(self, text, message):
+        with pytest.raises(SettingError, match=f"--costs {text}: {message}"):
+            table_of(text, "--costs")

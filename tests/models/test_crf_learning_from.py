@@ -137,6 +137,11 @@ class TestWeights:
             CRF().fit(X, Y, sample_weight=weights)
 
 
+def test_conjugate_gradient_is_not_for_losses_with_corners():
+    with pytest.raises(SettingError, match="'hinge' has corners, where cg stops; use lbfgs or auto"):
+        CRF(loss="hinge", optimizer="cg").fit(X, Y)
+
+
 class TestKnownInPart:
     def test_all_known_is_plain_training(self):
         plain = CRF().fit(X, Y)
@@ -169,7 +174,11 @@ class TestKnownInPart:
 
     @pytest.mark.parametrize(
         ("labels", "message"),
-        [([["A", set()]], "sentence 1, token 2: an empty choice"), ([[None, None]], "no token has a label")],
+        [
+            ([["A", set()]], "sentence 1, token 2: an empty choice"),
+            ([["A", {"B", None}]], "sentence 1, token 2: None in a choice"),
+            ([[None, None]], "no token has a label"),
+        ],
     )
     def test_that_teach_nothing(self, labels, message):
         with pytest.raises(DataError, match=message):
@@ -185,10 +194,11 @@ class TestKnownInPart:
         with pytest.raises(DataError, match=r"data:2: the label is 'x\|y'; development data needs one label"):
             CRF("label", "U0:%x[0,0]", partial=True).fit(corpus, dev=corpus)
 
-    def test_an_empty_part(self, tmp_path):
-        (tmp_path / "data").write_text("b y\na x|\n")
+    @pytest.mark.parametrize(("label", "wrong"), [("x|", "an empty"), ("x|?", "'\\?' as")])
+    def test_a_part_that_is_none(self, tmp_path, label, wrong):
+        (tmp_path / "data").write_text(f"b y\na {label}\n")
         corpus = trellis.read_conll(tmp_path / "data", columns=["word", "label"])
-        with pytest.raises(DataError, match=r"data:2: the label 'x\|' has an empty part"):
+        with pytest.raises(DataError, match=rf"data:2: the label '.*' has {wrong} part"):
             CRF("label", "U0:%x[0,0]", partial=True).fit(corpus)
 
 

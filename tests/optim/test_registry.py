@@ -33,14 +33,14 @@ def test_options():
 
 
 def test_an_unknown_option_lists_those_there_are():
-    message = r"optimizer 'cg' has no option 'memory'; it has: curvature=0.2, tol=1e-05, period=10, gradient_tol=None"
+    message = r"optimizer 'cg' has no option 'memory'; it has: curvature=0.2, period=10, gradient_tol=None"
     with pytest.raises(SettingError, match=message):
         find_optimizer("cg", 1e-3, memory=5)
 
 
 @pytest.mark.parametrize("option", ["name", "kind", "options"])
 def test_an_unknown_option_may_have_any_name(option):
-    with pytest.raises(SettingError, match=f"optimizer 'auto' has no option '{option}'; it has: tol=1e-05, epochs=8"):
+    with pytest.raises(SettingError, match=f"optimizer 'auto' has no option '{option}'; it has: epochs=8"):
         find_optimizer("auto", 1e-3, **{option: 3})
 
 

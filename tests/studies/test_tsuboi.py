@@ -61,7 +61,7 @@ def test_variants_of_newton_cg_take_the_same_steps_and_hold_what_they_keep(quick
     for case in quick[0]["cases"].values():
         methods = case["methods"]
         kept, anew, dual = (methods[name] for name in ("ncg-all", "ncg-0", "ncg-ad"))
-        assert kept["objective"] == pytest.approx(anew["objective"], rel=1e-6)
+        assert kept["objective"] == pytest.approx(anew["objective"], rel=1e-3)  # kept in single precision
         assert kept["objective"] == pytest.approx(dual["objective"], rel=1e-3)  # may be a step apart
         assert kept["held_bytes"] > anew["held_bytes"]
         assert methods["lbfgs-50"]["held_bytes"] > methods["lbfgs-5"]["held_bytes"]

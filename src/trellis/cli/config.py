@@ -18,6 +18,7 @@ from trellis.errors import DataError, SettingError
 from trellis.files import read_bytes
 
 _FILES = "files"  # what click calls the argument TRAIN...
+_PATH = "trellis.config"  # where the path of the file is found in a context
 _TYPES: dict[Any, tuple[type, ...]] = {click.INT: (int,), click.FLOAT: (int, float), click.STRING: (str,)}
 
 
@@ -25,6 +26,7 @@ def _read(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     if path is None:
         return
     raw = read_bytes(path)
+    ctx.meta[_PATH] = path
     try:
         given = tomllib.loads(raw.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -56,6 +58,12 @@ settings = click.option(
     help="An option as in --config; may be given several times.",
 )  # fmt: skip
 show = click.option("--show-config", is_flag=True, help="Print all options as a file for --config, and end.")
+
+
+def path_of(ctx: click.Context) -> str | None:
+    """The file that was given with --config."""
+    path: str | None = ctx.meta.get(_PATH)
+    return path
 
 
 def as_toml(ctx: click.Context) -> str:

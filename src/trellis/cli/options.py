@@ -29,13 +29,15 @@ def table_of(text: object, option: str) -> dict[str, object] | None:
         name, equals, value = pair.rpartition("=")
         if not (equals and name.strip() and value.strip()):
             raise SettingError(f"{option} {text}: found '{pair}', expected NAME=VALUE with commas between")
+        if name.strip() in table:
+            raise SettingError(f"{option} {text}: '{name.strip()}' is given twice")
         table[name.strip()] = _plain_value(value.strip())
     return table
 
 
 def _plain_value(text: str) -> object:
-    if text in ("true", "false"):
-        return text == "true"
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for kind in (int, float):
         try:
             return kind(text)

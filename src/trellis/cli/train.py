@@ -92,7 +92,7 @@ def train(
     from trellis.models import CRF, load
 
     began = time.perf_counter()
-    _check_files(files, model, dev, log, settings)
+    _check_files([*files, dev], model, log, warm_start, checkpoint, settings["features"])
     start = None if warm_start is None else load(warm_start)
     say_if_first_run()
     names = options.names_of(columns)
@@ -124,18 +124,30 @@ def train(
 
 
 def _check_files(
-    files: tuple[str, ...], model: str, dev: str | None, log: str | None, settings: dict[str, object]
+    data: list[str | None],
+    model: str,
+    log: str | None,
+    warm_start: str | None,
+    checkpoint: str | None,
+    features: object,
 ) -> None:
     """Whatever is wrong with names of files is said before the work begins."""
     from trellis.files import check_writable, same_file
+    from trellis.store import CheckpointFile
 
-    sources = [*files, *([dev] if dev else [])]
-    if sources.count("-") + (settings["features"] == "-") > 1:
+    if data.count("-") + (features == "-") > 1:
         raise SettingError("standard input (-) can be read only once")
-    if any(same_file(source, model) for source in sources):
-        raise SettingError(f"--model {model} would overwrite the data")
-    if log is not None and any(same_file(source, log) for source in sources):
-        raise SettingError(f"--log {log} would overwrite the data")
+    used: dict[str, list[str | None]] = {
+        "the data": data,
+        "the configuration": [config.path_of(click.get_current_context())],
+        "the features": [str(features)],
+        "the checkpoint": [None if checkpoint is None else str(CheckpointFile(checkpoint).path)],
+    }
+    # a model may take the place of the one it began with
+    for option, written, read in (("--model", model, used), ("--log", log, {**used, "the model": [warm_start]})):
+        for what, paths in read.items():
+            if written is not None and any(path is not None and same_file(path, written) for path in paths):
+                raise SettingError(f"{option} {written} would overwrite {what}; give another name")
     if log is not None and Path(log).resolve() == Path(model).resolve():
         raise SettingError(f"--log and --model are both {log}; give two names")
     check_writable(model)

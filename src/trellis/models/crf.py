@@ -147,6 +147,8 @@ class CRF(Tagger):
         costs = costs_of(self.costs, given.labels)
         if costs is not None and not loss.uses_costs:
             raise SettingError(f"loss '{self.loss}' knows no costs; use softmax-margin, hinge or a pointwise loss")
+        if self.optimizer == "cg" and loss.curvature_is is None:
+            raise SettingError(f"the loss '{self.loss}' has corners, where cg stops; use lbfgs or auto")
         features, packed = self._learn(X, given)
         if len(given.labels) == 1:
             warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)

@@ -64,9 +64,10 @@ def known_of(
         return Known(list(gold.strings), gold.ids)
     choices = [None if name == UNKNOWN else tuple(name.split(OR)) for name in gold.strings]
     for i, choice in enumerate(choices):
-        if choice is not None and not all(choice):
+        if choice is not None and not all(part and part != UNKNOWN for part in choice):
             path, line = place_of(X, int(np.argmax(gold.ids == i)))
-            what = f"the label '{gold.strings[i]}' has an empty part; expected labels with '{OR}' between them"
+            wrong = f"'{UNKNOWN}' as" if all(choice) else "an empty"
+            what = f"the label '{gold.strings[i]}' has {wrong} part; expected labels with '{OR}' between them"
             raise DataError(what, path, line)
     return _of_choices([choices[i] for i in gold.ids.tolist()])
 
@@ -119,6 +120,8 @@ def _choice(label: Any, sentence: int, token: int) -> tuple[str, ...] | None:
     if label is None:
         return None
     several = sorted(map(str, label)) if isinstance(label, tuple | list | AbstractSet) else [str(label)]
+    if several and not isinstance(label, str) and None in label:
+        raise DataError(f"sentence {sentence}, token {token}: None in a choice of labels; expected labels alone")
     if not several:
         raise DataError(
             f"sentence {sentence}, token {token}: an empty choice of labels; None means that all are possible"

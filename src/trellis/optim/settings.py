@@ -55,7 +55,8 @@ def check_names(kind: type, name: str, options: dict[str, Any]) -> None:
     there = {each.name: each.default for each in fields(kind)}
     for option in options:
         if option not in there:
-            known = ", ".join(f"{key}={value!r}" for key, value in there.items())
+            own = {key: value for key, value in there.items() if key not in ("tol", "seed")}  # settings of their own
+            known = ", ".join(f"{key}={value!r}" for key, value in own.items())
             raise SettingError(f"optimizer '{name}' has no option '{option}'; it has: {known}")
 
 
