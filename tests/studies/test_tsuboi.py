@@ -67,6 +67,24 @@ def test_variants_of_newton_cg_take_the_same_steps_and_hold_what_they_keep(quick
         assert methods["lbfgs-50"]["held_bytes"] > methods["lbfgs-5"]["held_bytes"]
 
 
+def test_a_study_goes_on_with_the_cases_that_are_missing(quick, tmp_path, monkeypatch):
+    monkeypatch.delenv("TRELLIS_DATA", raising=False)
+    whole = json.loads((quick[1] / "results.json").read_text())
+    part = {
+        **whole,
+        "cases": [case for case in whole["cases"] if case["task"] != "quarter" or case["weights"] == "all"],
+    }
+    (tmp_path / "results.json").write_text(json.dumps(part))
+    found = run("--quick", "--out", tmp_path, "--resume", "--json")
+    assert list(found["cases"]) == CASES
+    cases = json.loads((tmp_path / "results.json").read_text())["cases"]
+    for case, before in zip(cases, whole["cases"], strict=True):
+        assert (case == before) == ((case["task"], case["weights"]) != ("quarter", "seen"))
+        assert case["tried"] == before["tried"]
+    with pytest.raises(SettingError, match="the study there has threads=1, not 2"):
+        run("--quick", "--out", tmp_path, "--resume", "--threads", 2)
+
+
 def test_results_have_every_point_of_every_curve(quick):
     study = read_results(quick[1])
     assert study.settings["quick"]

@@ -33,10 +33,19 @@ def reproduce() -> None:
     help="Times in the report; the processor's own is steadier on a busy machine.",
 )  # fmt: skip
 @click.option("--docs", metavar="FILE", help="Also write the report there, its plots in a folder of the same name.")
+@click.option("--resume", is_flag=True, help="Keep the cases that OUT/results.json has, and run only the others.")
 @click.option("--report-only", is_flag=True, help="Make report and plots from OUT/results.json; nothing is run.")
 @options.as_json
 def tsuboi(
-    data: str | None, out: str, quick: bool, clock: str, docs: str | None, report_only: bool, json: bool, **more: Any
+    data: str | None,
+    out: str,
+    quick: bool,
+    clock: str,
+    docs: str | None,
+    resume: bool,
+    report_only: bool,
+    json: bool,
+    **more: Any,
 ) -> None:
     """Newton-CG for CRFs (Tsuboi et al. 2011): Figure 2 and Table 2.
 
@@ -58,9 +67,14 @@ def tsuboi(
         study = output.read_results(folder)
     else:
         settings = _settings(quick, **more)
+        earlier = output.read_results(folder) if resume and (folder / output.RESULTS).exists() else None
         with measuring() as tell:
             study = run_study(
-                None if data is None else Path(data), settings, tell, lambda part: output.write_results(part, folder)
+                None if data is None else Path(data),
+                settings,
+                tell,
+                lambda part: output.write_results(part, folder),
+                earlier,
             )
     if clock == "cpu":
         study = study.by_processor()

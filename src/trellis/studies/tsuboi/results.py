@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -80,6 +80,11 @@ class Case:
     def key(self) -> str:
         return f"{self.task}-{self.weights}"
 
+    @property
+    def scores(self) -> dict[float, float]:
+        """`tried`, with numbers as keys."""
+        return {float(l2): score for l2, score in self.tried.items()}
+
     def run(self, key: str) -> Run | None:
         return next((run for run in self.runs if run.key == key), None)
 
@@ -91,6 +96,14 @@ class Study:
     settings: Mapping[str, Any]
     machine: Mapping[str, Any]
     cases: tuple[Case, ...]
+
+    def case(self, task: str, weights: str) -> Case | None:
+        return next((case for case in self.cases if (case.task, case.weights) == (task, weights)), None)
+
+    def with_case(self, case: Case, order: Sequence[tuple[str, str]]) -> Study:
+        """One case more; `order`: tasks and weights as they follow one another."""
+        cases = sorted((*self.cases, case), key=lambda each: order.index((each.task, each.weights)))
+        return replace(self, cases=tuple(cases))
 
     def as_json(self) -> dict[str, Any]:
         return {"study": "tsuboi", **asdict(self)}

@@ -26,6 +26,7 @@ Say = Callable[[str], None]
 # f* should be smaller than what any method ends with, by much more than the gaps that are looked at
 _POLISH = LBFGS(memory=20, diagonal=True, tol=1e-14, gradient_tol=1e-3)
 _POLISH_MOST = 500
+_ORDER = [(task, weights) for task in TITLES for weights in WEIGHTS]  # of cases on the page
 
 
 @dataclass(frozen=True)
@@ -63,21 +64,36 @@ def quick_settings(settings: Settings) -> Settings:
 
 
 def run_study(
-    data: Path | None, settings: Settings, say: Say = lambda text: None, keep: Callable[[Study], None] | None = None
+    data: Path | None,
+    settings: Settings,
+    say: Say = lambda text: None,
+    keep: Callable[[Study], None] | None = None,
+    earlier: Study | None = None,
 ) -> Study:
-    """`keep` is given what has been found so far, after every case."""
+    """`keep` is given what has been found so far, after every case. The cases of an earlier study are not run again."""
     tasks = load_tasks(data, settings.quick, settings.tasks)
-    here, cases = machine(), []
+    if earlier is not None:
+        _check_alike(settings, earlier)
+    study = earlier or Study(_plain(settings), machine(), ())
     say("warming up")
     _warm_up(settings)
     for task in tasks:
-        tried = try_priors(task, settings.grid, say)
-        for weights in settings.weights:
-            cases.append(_Experiment(data, task, weights, tried, settings, say).case())
-            study = Study(_plain(settings), here, tuple(cases))
+        missing = [weights for weights in settings.weights if study.case(task.key, weights) is None]
+        known = [case for case in study.cases if case.task == task.key]
+        if missing:
+            tried = known[0].scores if known else try_priors(task, settings.grid, say)
+        for weights in missing:
+            study = study.with_case(_Experiment(data, task, weights, tried, settings, say).case(), _ORDER)
             if keep is not None:
                 keep(study)
     return study
+
+
+def _check_alike(settings: Settings, earlier: Study) -> None:
+    """Refuses to go on with a study that was made in another way."""
+    for name, value in _plain(settings).items():
+        if name not in ("tasks", "weights") and earlier.settings.get(name) != value:
+            raise SettingError(f"the study there has {name}={earlier.settings.get(name)!r}, not {value!r}")
 
 
 class _Experiment:
