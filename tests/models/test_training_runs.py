@@ -199,6 +199,19 @@ class TestBelonging:
 
 
 class TestMisuse:
+    @pytest.mark.parametrize(
+        ("wrong", "message"),
+        [
+            ({"checkpoint": 5}, "checkpoint is 5; expected the name of a folder"),
+            ({"checkpoint": ""}, "checkpoint is ''; expected the name of a folder"),
+            ({"log": 5}, "log is 5; expected the name of a file"),
+            ({"checkpoint": "x", "resume": "yes"}, "resume is 'yes'; expected True or False"),
+        ],
+    )
+    def test_names_that_are_none(self, wrong, message):
+        with pytest.raises(SettingError, match=message):
+            CRF().fit([[["a"]]], [["A"]], **wrong)
+
     def test_resume_needs_a_folder(self):
         with pytest.raises(SettingError, match="resume has no meaning without a folder"):
             CRF().fit(*LISTS, resume=True)

@@ -32,6 +32,7 @@ F64 = NDArray[np.float64]
 
 _LOG = logging.getLogger(__name__)
 _LOGGED = ("iteration", "objective", "gradient_norm", "evaluations", "products", "dev_score", "seconds", "active")
+_IS = {"checkpoint": "folder", "log": "file"}
 
 
 class Trained(Protocol):
@@ -59,6 +60,11 @@ class Fitting:
         log: str | Path | None,
         progress: Callable[[Progress], None] | None,
     ):
+        for name, path in (("checkpoint", checkpoint), ("log", log)):
+            if path is not None and not (isinstance(path, str | Path) and str(path)):
+                raise SettingError(f"{name} is {path!r}; expected the name of a {_IS[name]}")
+        if not isinstance(resume, bool):
+            raise SettingError(f"resume is {resume!r}; expected True or False")
         if checkpoint is None and (resume or checkpoint_every is not None):
             name = "resume" if resume else "checkpoint_every"
             raise SettingError(f"{name} has no meaning without a folder for the checkpoint; give checkpoint too")

@@ -103,7 +103,10 @@ class Examples:
             raise DataError(f"{self._place(t)}: {found}; expected a number from 0 to 1")
         sums = soft.sum(axis=1)
         for t in np.flatnonzero(~(np.abs(sums - 1.0) <= _SUM_TOLERANCE))[:1].tolist():
-            raise DataError(f"{self._place(t)}: the probabilities of its labels sum to {sums[t]:.7g}; expected 1")
+            raise DataError(
+                f"{self._place(t)}: the probabilities of its labels sum to {sums[t]:.7g}; expected 1 to within "
+                f"{_SUM_TOLERANCE:g}; divide them by their sum"
+            )
 
     def _check_allowed(self, allowed: Allowed) -> None:
         if len(allowed) != len(self.gold):
