@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,7 @@ class Panel:
 def require_matplotlib() -> None:
     """Fails now, not after an hour of measuring, where plots could not be drawn."""
     try:
-        import matplotlib  # noqa: F401
+        import_module("matplotlib")
     except ImportError:
         raise SettingError("plots need Matplotlib: pip install 'trellis[plot]'") from None
 

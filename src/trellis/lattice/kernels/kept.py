@@ -215,11 +215,11 @@ def _from_the_left(
 
 
 @part
-def _dot(x: Array, r: int, y: Array, s: int) -> float:
+def _dot(x: Array, r: int, y: Array, s: int) -> Any:
     total = x.dtype.type(0)
     for j in range(x.shape[1]):
         total += x[r, j] * y[s, j]
-    return total  # type: ignore[no-any-return]
+    return total
 
 
 @part
