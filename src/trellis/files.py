@@ -117,7 +117,7 @@ def same_file(a: str | Path, b: str | Path) -> bool:
     """Whether two names stand for one existing file."""
     try:
         return os.path.samefile(a, b)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: what can be no name of a file
         return False
 
 

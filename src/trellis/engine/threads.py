@@ -150,9 +150,9 @@ class ThreadedObjective:
 def _power_of_two(direction: F64) -> float:
     """About its largest number, if that is far from 1: single precision has less room than directions may need."""
     largest = float(np.abs(direction).max(initial=0.0))
-    return (
-        1.0 if _SMALL <= largest <= _LARGE or not 0.0 < largest < math.inf else math.ldexp(1.0, math.frexp(largest)[1])
-    )
+    if _SMALL <= largest <= _LARGE or not 0.0 < largest < math.inf:
+        return 1.0
+    return math.ldexp(0.5, math.frexp(largest)[1])
 
 
 def _is_ad(hvp: str) -> bool:
