@@ -7,7 +7,7 @@ of them out, laid out for the pass, and puts it back. A rule may also have memor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -81,6 +81,17 @@ class OnlineShard:
             part.singles[layout.pairs : layout.arcs_at] = part.transitions[layout.source, layout.target]
             put(part.singles, self.shard.index, vector)
 
+    def count(self) -> F64:
+        """How often the attribute of each weight occurs, F64[local]; for transitions the number of fours."""
+        shard, scoring = self.shard, self.shard.scoring
+        tokens, at = len(shard.gold), shard.occurrences
+        rows, sums = np.zeros((scoring.rows, scoring.width)), np.zeros(len(shard.index))
+        ones = replace(at, row_value=np.empty(0), pair_value=np.empty(0))
+        scoring.add_gradient(np.ones((tokens, scoring.width)), ones, 0, tokens, rows, sums)
+        scoring.collect(rows, sums)
+        sums[scoring.layout.pairs :] = len(self.fours)
+        return sums
+
     def _taken(self, vector: F64, n: int) -> Vector:
         scoring, layout = self.shard.scoring, self.shard.scoring.layout
         if n == len(self._space):
@@ -101,3 +112,8 @@ def why_not_online(shards: Sequence[Any]) -> str | None:
     if any(target.known is not None or target.soft is not None for shard in shards for target in shard.targets):
         return "labels that are known in part, or soft"
     return None
+
+
+def why_no_marginals(shards: Sequence[Any]) -> str | None:
+    """What keeps rules that need marginals from these shards; None for nothing."""
+    return "attributes on transitions" if any(shard.arcs is not None for shard in shards) else None

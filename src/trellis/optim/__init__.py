@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from trellis.errors import SettingError
+from trellis.optim.adagrad import AdaGrad
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
 from trellis.optim.lbfgs import LBFGS, LBFGSState
@@ -13,7 +14,9 @@ from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
 from trellis.optim.online import OnlineState
 from trellis.optim.owlqn import OWLQN, OWLQNState
 from trellis.optim.perceptron import Perceptron
+from trellis.optim.saga import SAGA
 from trellis.optim.settings import check_names
+from trellis.optim.sgd import SGD
 
 OPTIMIZERS: dict[str, type[Any]] = {
     "auto": Auto,
@@ -21,6 +24,9 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "owlqn": OWLQN,
     "cg": NonlinearCG,
     "newton-cg": NewtonCG,
+    "sgd": SGD,
+    "adagrad": AdaGrad,
+    "saga": SAGA,
     "perceptron": Perceptron,
 }
 
@@ -46,7 +52,10 @@ __all__ = [
     "LBFGS",
     "OPTIMIZERS",
     "OWLQN",
+    "SAGA",
+    "SGD",
     "STATES",
+    "AdaGrad",
     "Auto",
     "AutoState",
     "LBFGSState",

@@ -60,6 +60,17 @@ class Online(Protocol):
     def sentences(self) -> int: ...
     @property
     def labels(self) -> int: ...
+    @property
+    def width(self) -> int:
+        """Labels, rounded up to whole vectors."""
+        ...
+
+    @property
+    def shares(self) -> F64:
+        """1 / n of each weight, where n is how often its attribute occurs in an epoch, or for a transition how many
+        fours there are."""
+        ...
+
     def length(self, axis: str) -> int: ...
 
     def epoch(
@@ -71,6 +82,10 @@ class Online(Protocol):
         snapshots: int = 0,
     ) -> Passed:
         """All sentences once, in an order drawn at random."""
+        ...
+
+    def trial(self, rule: Any, judge: Any, vectors: Sequence[F64], rng: np.random.Generator, sample: int) -> Passed:
+        """The rule on a sample of sentences; its vectors, and what another rule then counts on another sample."""
         ...
 
 
@@ -92,8 +107,14 @@ class Objective(Protocol):
         """About the diagonal of H(theta): positive, good for scaling."""
         ...
 
-    def online(self) -> Online:
-        """The same data for update rules; SettingError where that is not possible."""
+    @property
+    def l2(self) -> float:
+        """Of the Gaussian prior, where there is no other but l1; else SettingError."""
+        ...
+
+    def online(self, marginals: bool = False) -> Online:
+        """The same data for update rules, and for those that need marginals; SettingError where that is not
+        possible."""
         ...
 
     def descent(self) -> Descent | None:
