@@ -143,9 +143,9 @@ class TestAdaGrad:
 
         def move(p, g):
             squares[p] += g * g
-            eta = 0.3 / np.sqrt(squares[p])
-            v = theta[p] - eta * (g + 0.7 * share[p] * theta[p])
-            theta[p] = np.sign(v) * max(abs(v) - eta * l1 * share[p], 0.0)
+            eta = 0.3 / np.sqrt(squares[p] + 1e-4)
+            v = theta[p] - eta * g
+            theta[p] = np.sign(v) * max(abs(v) - eta * l1 * share[p], 0.0) / (1 + eta * 0.7 * share[p])
 
         layout = problem.layout
         for four in fours_of(problem):
@@ -171,14 +171,15 @@ class TestSAGA:
             np.zeros((online.length("tokens"), online.width)),
             np.zeros((online.length("fours"), layout.labels, layout.labels)),
         )
-        vectors = theta, mu, online.shares
+        gain = np.random.default_rng(seed + 1).random(problem.size)
+        vectors = theta, mu, online.shares, gain
         for _ in range(2):
             done = online.epoch(SAGARule(0.1, 0.7), vectors, InOrder(), stores)
             vectors, stores = done.vectors, done.stores
         theta = theta.copy()
 
         def move(p, e):
-            theta[p] -= 0.1 * (e + share[p] * (mu[p] + 0.7 * theta[p]))
+            theta[p] -= 0.1 * gain[p] * (e + share[p] * (mu[p] + 0.7 * theta[p]))
             mu[p] += e
 
         for _ in range(2):
@@ -201,7 +202,7 @@ class TestSAGA:
         problem = make_problem(5, labels=4, valued=True)
         online, theta = problem.online(), np.random.default_rng(0).normal(size=problem.size)
         stores = np.zeros((online.length("tokens"), online.width)), np.zeros((online.length("fours"), 4, 4))
-        vectors = theta, np.zeros(problem.size), online.shares
+        vectors = theta, np.zeros(problem.size), online.shares, np.ones(problem.size)
         done = online.epoch(SAGARule(0.0, 0.7), vectors, np.random.default_rng(0), stores)
         with problem.objective(l2=0.0) as objective:
             np.testing.assert_allclose(done.vectors[1], objective.gradient(theta), rtol=1e-9, atol=1e-10)

@@ -57,13 +57,21 @@ class Online:
         return self.shards[0].shard.scoring.width
 
     @cached_property
-    def shares(self) -> F64:
-        """1 / n of each weight, F64[size], where n is how often its attribute occurs in an epoch, or for a transition
-        how many fours there are."""
+    def counts(self) -> F64:
+        """How often the attribute of each weight occurs in an epoch, or a transition is seen in the labels, F64[size];
+        1 at least."""
         count = np.zeros(self._size)
         for shard in self.shards:
             shard.shard.add_to(count, shard.count())
-        return np.divide(1.0, np.maximum(count, 1.0))
+        return np.maximum(count, 1.0)
+
+    @cached_property
+    def shares(self) -> F64:
+        """The part of the prior that a weight has in one of its updates: one in as many as its attribute occurs in an
+        epoch; for transitions, as there are fours. F64[size]."""
+        share, layout = 1.0 / self.counts, self.shards[0].shard.scoring.layout
+        share[self._size - len(layout.source) - len(layout.arc_pair) :] = 1.0 / max(1, self.length("fours"))
+        return share
 
     def epoch(
         self,

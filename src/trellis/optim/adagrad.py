@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim.contract import Objective
-from trellis.optim.online import OnlineState, draws
+from trellis.optim.online import OnlineState, draws, has_settled
 from trellis.optim.settings import check_settings, setting
-from trellis.optim.stopping import is_slow, latest
+from trellis.optim.stopping import latest
 from trellis.optim.vectors import dot
 
 F64 = NDArray[np.float64]
@@ -19,7 +19,7 @@ F64 = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AdaGrad:
-    """Ends after `epochs`, or when the loss that an epoch meets has fallen by less than `tol` of itself over `period`
+    """Ends after `epochs`, or when the loss that an epoch meets changes by less than `tol` of itself over `period`
     epochs. `step_size` is what a weight moves at its first slope. The weights are those after the last sentence: an
     average of weights that are 0 now and then would hardly have any."""
 
@@ -52,7 +52,7 @@ class AdaGrad:
         values = latest(state.values, value, self.period)
         return replace(
             state, theta=theta, value=value, vectors=(theta, squares), epoch=epoch, values=values,
-            converged=epoch >= self.epochs or is_slow(values, self.period, self.tol),
+            converged=epoch >= self.epochs or has_settled(values, self.period, self.tol),
         )  # fmt: skip
 
     def fraction_done(self, state: OnlineState) -> float:

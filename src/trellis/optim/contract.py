@@ -66,9 +66,14 @@ class Online(Protocol):
         ...
 
     @property
+    def counts(self) -> F64:
+        """How often the attribute of each weight occurs in an epoch, or a transition is seen in the labels."""
+        ...
+
+    @property
     def shares(self) -> F64:
-        """1 / n of each weight, where n is how often its attribute occurs in an epoch, or for a transition how many
-        fours there are."""
+        """The part of the prior that a weight has in one of its updates, which are as many as its attribute occurs in
+        an epoch, or for transitions as there are fours."""
         ...
 
     def length(self, axis: str) -> int: ...

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim.contract import Objective
-from trellis.optim.online import OnlineState, draws, smooth_prior
+from trellis.optim.online import OnlineState, draws, has_settled, smooth_prior
 from trellis.optim.settings import check_settings, setting
-from trellis.optim.stopping import is_slow, latest
+from trellis.optim.stopping import latest
 from trellis.optim.vectors import dot, norm
 
 F64 = NDArray[np.float64]
@@ -22,9 +22,9 @@ _SMALLEST = 1e-9
 
 @dataclass(frozen=True)
 class SAGA:
-    """Ends after `epochs`, when the loss that an epoch meets has fallen by less than `tol` of itself over `period`
+    """Ends after `epochs`, when the loss that an epoch meets changes by less than `tol` of itself over `period`
     epochs, or when the gradient, of which it has an estimate at any time, is below `tol` of theta's norm. The
-    `step_size` is halved, and the epoch begun again, when the loss rises."""
+    `step_size` is halved when that loss rises."""
 
     learns: ClassVar[tuple[str, ...]] = ("log",)
     is_online: ClassVar[bool] = True
@@ -53,19 +53,24 @@ class SAGA:
 
         online, (size,) = objective.online(marginals=True), state.numbers
         rule = SAGARule(min(size, 0.5 / objective.l2) if objective.l2 else size, objective.l2)
-        done = online.epoch(rule, (*state.vectors, online.shares), draws(self.seed, state.epoch), state.stores)
-        theta, mu, _ = done.vectors
-        value = done.tally[0] + 0.5 * objective.l2 * dot(theta, theta)
-        epoch = state.epoch + 1
-        rises = not math.isfinite(value) or (bool(state.values) and value > state.values[-1])
-        if rises:
-            return replace(state, numbers=(size / 2.0,), epoch=epoch, stuck=size < _SMALLEST)
+        # slopes of an attribute add up over its occurrences in an update
+        gain = 1.0 / (1.0 + online.counts / online.length("fours"))
+        vectors = *state.vectors, online.shares, gain
+        done = online.epoch(rule, vectors, draws(self.seed, state.epoch), state.stores)
+        theta, mu = done.vectors[:2]
+        loss, missing = done.tally
+        value, epoch = loss + 0.5 * objective.l2 * dot(theta, theta), state.epoch + 1
+        if not (math.isfinite(value) and np.isfinite(theta).all()):
+            size /= 10.0
+            return replace(state, numbers=(size,), epoch=epoch, converged=epoch >= self.epochs, stuck=size < _SMALLEST)
+        if missing or (state.values and value > state.values[-1]):
+            size /= 2.0
         gradient = norm(mu + objective.l2 * theta)
         values = latest(state.values, value, self.period)
-        flat = gradient <= self.tol * max(1.0, norm(theta))
+        settled = gradient <= self.tol * max(1.0, norm(theta)) or has_settled(values, self.period, self.tol)
         return replace(
-            state, theta=theta, value=value, vectors=(theta, mu), stores=done.stores, epoch=epoch, values=values,
-            gradient_norm=gradient, converged=flat or epoch >= self.epochs or is_slow(values, self.period, self.tol),
+            state, theta=theta, value=value, vectors=(theta, mu), stores=done.stores, numbers=(size,), epoch=epoch,
+            values=values, gradient_norm=gradient, converged=settled or epoch >= self.epochs,
         )  # fmt: skip
 
     def fraction_done(self, state: OnlineState) -> float:

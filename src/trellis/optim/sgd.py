@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim.contract import Objective
-from trellis.optim.online import OnlineState, draws, smooth_prior
+from trellis.optim.online import OnlineState, draws, has_settled, smooth_prior
 from trellis.optim.settings import check_settings, setting
-from trellis.optim.stopping import is_slow, latest
+from trellis.optim.stopping import latest
 from trellis.optim.vectors import dot
 
 F64 = NDArray[np.float64]
@@ -26,7 +26,7 @@ _SNAPSHOTS = 8
 
 @dataclass(frozen=True)
 class SGD:
-    """Ends after `epochs`, or when the loss that an epoch meets has fallen by less than `tol` of itself over `period`
+    """Ends after `epochs`, or when the loss that an epoch meets changes by less than `tol` of itself over `period`
     epochs. The step size after k of N sentences is step * decay^(k/N) (`schedule="exponential"`) or step / (1 + k/N)
     (`"inverse"`); without a `step` it is the best of a few by a pass over 500 sentences, judged on 500 others. The
     weights are those after the last sentence, or their average over the last epoch if `averaged`."""
@@ -62,12 +62,13 @@ class SGD:
         (theta,), loss = done.vectors, done.tally[0]
         if not (math.isfinite(loss) and np.isfinite(theta).all()):  # too far: once more with a smaller step
             size = state.numbers[0] / 10.0
-            return replace(state, numbers=(size,), epoch=state.epoch + 1, stuck=size < _SMALLEST)
+            epoch = state.epoch + 1
+            return replace(state, numbers=(size,), epoch=epoch, converged=epoch >= self.epochs, stuck=size < _SMALLEST)
         value = loss + 0.5 * objective.l2 * dot(theta, theta)
         values, epoch = latest(state.values, value, self.period), state.epoch + 1
         return replace(
             state, theta=done.average if self.averaged else theta, value=value, vectors=(theta,), epoch=epoch,
-            values=values, converged=epoch >= self.epochs or is_slow(values, self.period, self.tol),
+            values=values, converged=epoch >= self.epochs or has_settled(values, self.period, self.tol),
         )  # fmt: skip
 
     def fraction_done(self, state: OnlineState) -> float:

@@ -3,9 +3,11 @@ slopes that it has met.
 
 At each occurrence of an attribute with slope g, where n is how often it occurs in an epoch,
 
-    G <- G + g^2;   eta = step / sqrt(G);   v = theta - eta (g + l2 theta / n);   theta <- v shrunk by eta l1 / n
+    G <- G + g^2;   eta = step / sqrt(G + d);   v = theta - eta g
+    theta <- (v shrunk by eta l1 / n) / (1 + eta l2 / n)
 
-so that the prior is taken in n parts, and nothing is done for attributes that do not occur. A transition has its slopes
+that is the minimum of slope and prior within reach, with the prior in n parts, and nothing is done for attributes that
+do not occur. With d, slopes far below 0.01 are not taken for large ones. A transition has its slopes
 added up over four sentences, and n updates in an epoch.
 """
 
@@ -19,6 +21,8 @@ from trellis.jit import kernel, part
 from trellis.objective.kernels.in_step import room_in_step, slopes_in_step
 
 Array = Any
+
+_NONE = 1e-4  # d
 
 
 @kernel
@@ -54,9 +58,9 @@ def _update(
                     g = x * d[j] * mask[j]
                     s = seen[j] + g * g
                     seen[j] = s
-                    eta = step / np.sqrt(s) if s > 0.0 else 0.0
-                    v = row[j] - eta * (g + l2 * part_of[j] * row[j])
-                    row[j] = max(v - eta * l1 * part_of[j], 0.0) + min(v + eta * l1 * part_of[j], 0.0)
+                    eta = step / np.sqrt(s + _NONE)
+                    v, less = row[j] - eta * g, eta * l1 * part_of[j]
+                    row[j] = (max(v - less, 0.0) + min(v + less, 0.0)) / (1.0 + eta * l2 * part_of[j])
             for o in range(tokens.sparse[k], tokens.sparse[k + 1]):
                 p = tokens.pair[o]
                 g = d[tokens.label[o]] * (tokens.pair_value[o] if valued else 1.0)
@@ -74,6 +78,6 @@ def _update(
 
 @part
 def _moved(weight: float, g: float, squares: float, share: float, step: float, l2: float, l1: float) -> float:
-    eta = step / np.sqrt(squares) if squares > 0.0 else 0.0
-    v = weight - eta * (g + l2 * share * weight)
-    return max(v - eta * l1 * share, 0.0) + min(v + eta * l1 * share, 0.0)
+    eta = step / np.sqrt(squares + _NONE)
+    v, less = weight - eta * g, eta * l1 * share
+    return (max(v - less, 0.0) + min(v + less, 0.0)) / (1.0 + eta * l2 * share)  # type: ignore[no-any-return]

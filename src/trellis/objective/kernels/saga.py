@@ -7,7 +7,8 @@ the last slopes of all occurrences,
     theta <- theta - eta (e + (mu + l2 theta) / n);   mu <- mu + e
 
 which on average over the occurrences is the gradient, and comes to rest where that is 0, with a rate eta that does not
-fall. (mu is dense, but taken in n parts, as Leblond et al. 2017 do: nothing is done for attributes that do not occur.)
+fall. Rates are smaller for what occurs often in one update, where slopes add up. (mu is dense, but taken in n parts, as
+Leblond et al. 2017 do: nothing is done for attributes that do not occur.)
 What is stored are marginals, a number for each token and label, not gradients.
 """
 
@@ -23,26 +24,27 @@ Array = Any
 
 @kernel
 def saga_pass(
-    tokens: Array, fours: Array, order: Array, theta: Array, mu: Array, share: Array, nodes: Array, arcs: Array,
-    eta: float, l2: float,
+    tokens: Array, fours: Array, order: Array, theta: Array, mu: Array, share: Array, gain: Array, nodes: Array,
+    arcs: Array, eta: float, l2: float,
 ) -> Array:  # fmt: skip
-    """Fours of sentences in the order given. `share` is 1 / n; `nodes: F64[tokens, width]` and `arcs: F64[fours,
-    labels, labels]` are the slopes when last seen. All of these but share are changed. Returns the log loss of the
-    sentences, each before its own update, and how many were left out, which keep their last slopes."""
+    """Fours of sentences in the order given. `share` is 1 / n and `gain` the rate over eta; `nodes: F64[tokens, width]`
+    and `arcs: F64[fours, labels, labels]` are the slopes when last seen. theta, mu, nodes and arcs are changed. Returns
+    the log loss of the sentences, each before its own update, and how many were left out, which keep their last
+    slopes."""
     room = room_in_step(tokens, theta)
     value, missing = 0.0, 0
     for n in range(len(order)):
         loss, _, left_out = slopes_in_step(tokens, fours[order[n]], theta, 1.0, room)
         value, missing = value + loss, missing + left_out
-        _move_tokens(tokens, theta, mu, share, nodes, eta, l2, room)
+        _move_tokens(tokens, theta, mu, share, gain, nodes, eta, l2, room)
         if left_out == 0:
-            _move_transitions(theta, mu, share, arcs[order[n]], eta, l2, room)
+            _move_transitions(theta, mu, share, gain, arcs[order[n]], eta, l2, room)
     return value, missing
 
 
 @part
 def _move_tokens(
-    tokens: Array, theta: Array, mu: Array, share: Array, nodes: Array, eta: float, l2: float, room: Array
+    tokens: Array, theta: Array, mu: Array, share: Array, gain: Array, nodes: Array, eta: float, l2: float, room: Array
 ) -> None:
     valued = len(tokens.row_value) > 0 or len(tokens.pair_value) > 0
     for w in range(4):
@@ -55,27 +57,29 @@ def _move_tokens(
                 old[j] = new
             for o in range(tokens.dense[k], tokens.dense[k + 1]):
                 r = tokens.row[o]
-                row, mean, part_of, mask = theta.rows[r], mu.rows[r], share.rows[r], tokens.mask[r]
+                row, mean, part_of, mask, rate = theta.rows[r], mu.rows[r], share.rows[r], tokens.mask[r], gain.rows[r]
                 x = tokens.row_value[o] if valued else 1.0
                 for j in range(len(d)):
                     e = x * d[j] * mask[j]
-                    row[j] -= eta * (e + part_of[j] * (mean[j] + l2 * row[j]))
+                    row[j] -= eta * rate[j] * (e + part_of[j] * (mean[j] + l2 * row[j]))
                     mean[j] += e
             for o in range(tokens.sparse[k], tokens.sparse[k + 1]):
                 p = tokens.pair[o]
                 e = d[tokens.label[o]] * (tokens.pair_value[o] if valued else 1.0)
                 pull = share.singles[p] * (mu.singles[p] + l2 * theta.singles[p])
-                theta.singles[p] -= eta * (e + pull)
+                theta.singles[p] -= eta * gain.singles[p] * (e + pull)
                 mu.singles[p] += e
 
 
 @part
-def _move_transitions(theta: Array, mu: Array, share: Array, old: Array, eta: float, l2: float, room: Array) -> None:
+def _move_transitions(
+    theta: Array, mu: Array, share: Array, gain: Array, old: Array, eta: float, l2: float, room: Array
+) -> None:
     for i in range(len(old)):
         for j in range(len(old)):
             if theta.seen[i, j]:
                 e = room.arcs[i, j] - old[i, j]
                 pull = share.transitions[i, j] * (mu.transitions[i, j] + l2 * theta.transitions[i, j])
-                theta.transitions[i, j] -= eta * (e + pull)
+                theta.transitions[i, j] -= eta * gain.transitions[i, j] * (e + pull)
                 mu.transitions[i, j] += e
                 old[i, j] = room.arcs[i, j]

@@ -12,7 +12,7 @@ from trellis.objective.online import I64, OnlineShard, Ran
 
 @dataclass(frozen=True)
 class AdaGradRule:
-    """Vectors: theta, squared slopes added up, and 1 / occurrences (`Online.shares`). Tally: log loss before each
+    """Vectors: theta, squared slopes added up, and parts of the prior (`Online.shares`). Tally: log loss before each
     update, sentences left out."""
 
     step: float

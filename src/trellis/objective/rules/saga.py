@@ -12,7 +12,8 @@ from trellis.objective.online import I64, OnlineShard, Ran
 
 @dataclass(frozen=True)
 class SAGARule:
-    """Vectors: theta, the sum of the last slopes, and 1 / occurrences (`Online.shares`). Stores: the slopes of tokens
+    """Vectors: theta, the sum of the last slopes, parts of the prior (`Online.shares`), and what to multiply the step
+    size by. Stores: the slopes of tokens
     F64[tokens, width] and of transitions F64[fours, labels, labels] when last seen. Tally: log loss before each update,
     sentences left out."""
 
@@ -24,7 +25,7 @@ class SAGARule:
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.saga import saga_pass
 
-        theta, mu, share = vectors
+        theta, mu, share, gain = vectors
         nodes, arcs = stores
-        tally = saga_pass(shard.tokens, shard.fours, order, theta, mu, share, nodes, arcs, self.step, self.l2)
+        tally = saga_pass(shard.tokens, shard.fours, order, theta, mu, share, gain, nodes, arcs, self.step, self.l2)
         return Ran(tally)
