@@ -110,7 +110,7 @@ class Fitting:
         """Trains from theta, or goes on where an interrupted training was. `data`: what is in memory beside the
         objective."""
         settings, resumed = self._estimator, self._resumed(len(theta))
-        theta = begun(objective, theta, settings.seed) if resumed is None else theta
+        theta = begun(objective, optimizer, theta, settings.seed) if resumed is None else theta
         log = self._log
         with nullcontext() if log is None else closing(log):
             guess = self._estimate(objective, optimizer, theta, dev, data, resumed, log is not None)

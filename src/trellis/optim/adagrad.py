@@ -28,7 +28,7 @@ class AdaGrad:
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(50, least=1)
-    step_size: float = setting(0.2, above=0.0)
+    step_size: float = setting(0.3, above=0.0)
     period: int = setting(5, least=1)
     seed: int = setting(0, least=0)
 

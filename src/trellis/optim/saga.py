@@ -18,13 +18,15 @@ from trellis.optim.vectors import dot, norm
 F64 = NDArray[np.float64]
 
 _SMALLEST = 1e-9
+_ROUGHLY = 1e-6  # of the loss: what it may rise by
+_SHORTER, _LONGER = 0.5, 1.1  # a step after an epoch whose loss has risen, or fallen
 
 
 @dataclass(frozen=True)
 class SAGA:
     """Ends after `epochs`, when the loss that an epoch meets changes by less than `tol` of itself over `period`
     epochs, or when the gradient, of which it has an estimate at any time, is below `tol` of theta's norm. The
-    `step_size` is halved when that loss rises."""
+    `step_size` is halved when that loss rises, and grows by a tenth when it falls."""
 
     learns: ClassVar[tuple[str, ...]] = ("log",)
     is_online: ClassVar[bool] = True
@@ -63,8 +65,8 @@ class SAGA:
         if not (math.isfinite(value) and np.isfinite(theta).all()):
             size /= 10.0
             return replace(state, numbers=(size,), epoch=epoch, converged=epoch >= self.epochs, stuck=size < _SMALLEST)
-        if missing or (state.values and value > state.values[-1]):
-            size /= 2.0
+        rises = bool(missing) or (bool(state.values) and value > (1.0 + _ROUGHLY) * state.values[-1])
+        size *= _SHORTER if rises else _LONGER
         gradient = norm(mu + objective.l2 * theta)
         values = latest(state.values, value, self.period)
         settled = gradient <= self.tol * max(1.0, norm(theta)) or has_settled(values, self.period, self.tol)
