@@ -120,7 +120,7 @@ def test_cells_that_parts_share_are_run_once():
 
 
 def outcome(cell, score, dev=None, active=10, seconds=1.0, moments=()):
-    return Outcome(cell, score, score, dev, 1.0, 1, 1, True, seconds, 100, active, 50, 9, 10, 100, moments)
+    return Outcome(cell, score, score, dev, 1.0, 1, 1, True, seconds, seconds, 100, active, 50, 9, 10, 100, moments)
 
 
 def study_of(*outcomes):

@@ -46,7 +46,8 @@ class Moment:
 @dataclass(frozen=True)
 class Outcome:
     """`score` and `accuracy` on test data and `dev` on held-out data (None where it was trained on) are fractions;
-    `seconds`: of `fit`, from a corpus in memory to a model; `weights` in all, and those that are not zero, `active`."""
+    `seconds` by the wall and by the processor are those of `fit`, from a corpus in memory to a model; `weights` in all,
+    and those that are not zero, `active`."""
 
     cell: Cell
     score: float
@@ -57,6 +58,7 @@ class Outcome:
     evaluations: int
     converged: bool
     seconds: float
+    cpu_seconds: float
     weights: int
     active: int
     attributes: int

@@ -174,12 +174,12 @@ def _boosting_sparse(study: Study) -> Iterator[Finding]:
 
 
 def _boosting_slow(study: Study) -> Iterator[Finding]:
-    """Seconds of boosting over those of the log loss."""
+    """Processor seconds of boosting over those of the log loss."""
     for task, features in _tasks(study):
         for each in features:
             boosted, log = study.result(task, each, "boosting"), study.result(task, each, "log")
             if boosted is not None and log is not None:
-                yield f"{task} {each}", boosted.seconds / log.seconds, boosted.seconds > log.seconds
+                yield f"{task} {each}", boosted.cpu_seconds / log.cpu_seconds, boosted.cpu_seconds > log.cpu_seconds
 
 
 def _noise(study: Study) -> Iterator[Finding]:

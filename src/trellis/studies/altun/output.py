@@ -38,6 +38,7 @@ def summary(study: Study) -> dict[str, Any]:
                 "accuracy": outcome.accuracy,
                 "l2": outcome.cell.strength,
                 "seconds": outcome.seconds,
+                "cpu_seconds": outcome.cpu_seconds,
                 "evaluations": outcome.evaluations,
                 "converged": outcome.converged,
                 "weights": outcome.weights,

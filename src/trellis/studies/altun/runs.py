@@ -12,7 +12,7 @@ from trellis.models import CRF
 from trellis.studies.altun.cells import L2, NONE, Cell, Moment, Outcome
 from trellis.studies.altun.methods import METHODS, Method
 from trellis.studies.altun.tasks import Task, training_data
-from trellis.studies.clock import timed
+from trellis.studies.clock import Stopwatch
 from trellis.training import Progress
 
 _MOST_MOMENTS = 200
@@ -24,7 +24,7 @@ def run_cell(task: Task, cell: Cell, limits: dict[str, Any], seed: int, threads:
     train = training_data(task, cell, seed, method.longest)
     dev = task.dev if cell.held_out or task.has_dev_file else None
     crf = CRF(task.target, threads=threads, **settings_of(task, cell, method, limits))
-    moments: list[Moment] = []
+    clock, moments = Stopwatch(), list[Moment]()
 
     def note(now: Progress) -> None:
         score = 0.0 if now.dev_score is None else now.dev_score
@@ -34,7 +34,7 @@ def run_cell(task: Task, cell: Cell, limits: dict[str, Any], seed: int, threads:
     given: dict[str, Any] = {"dev": dev, "progress": note} if watched else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is among the results
-        _, seconds = timed(lambda: crf.fit(train, **given))
+        clock.of(lambda: crf.fit(train, **given))
     report, layout = crf.evaluate(task.test), crf.model_.layout
     return Outcome(
         cell=cell,
@@ -45,7 +45,8 @@ def run_cell(task: Task, cell: Cell, limits: dict[str, Any], seed: int, threads:
         iterations=crf.iterations_,
         evaluations=crf.evaluations_,
         converged=bool(crf.converged_),
-        seconds=seconds,
+        seconds=clock.seconds,
+        cpu_seconds=clock.cpu_seconds,
         weights=layout.size,
         active=int(np.count_nonzero(crf.model_.weights)),
         attributes=layout.attributes,

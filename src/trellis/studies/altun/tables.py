@@ -97,13 +97,25 @@ def of_costs(study: Study, tasks: Sequence[str]) -> str:
                 found = study.result(task, features, method.key)
                 if found is not None:
                     rows.append([KINDS[task].title, features.upper(), method.name, *_cost(found)])
-    headings = ["task", "features", "method", "seconds", "iterations", "evaluations", "weights", "not zero", "%"]
+    headings = [
+        "task",
+        "features",
+        "method",
+        "seconds",
+        "of the processor",
+        "iterations",
+        "evaluations",
+        "weights",
+        "not zero",
+        "%",
+    ]
     return table(headings, rows, 3)
 
 
 def _cost(found: Outcome) -> list[str]:
     return [
         f"{found.seconds:.1f}",
+        f"{found.cpu_seconds:.1f}",
         str(found.iterations),
         str(found.evaluations),
         f"{found.weights:,}",
