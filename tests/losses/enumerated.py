@@ -39,6 +39,8 @@ def loss_of(name, scores, transitions, gold, costs, known=None, soft=None):
     if soft is not None:
         q = np.array([np.prod([soft[t, j] for t, j in enumerate(path)]) for path in paths])
         return log_sum(totals) - (q * totals).sum()
+    if name == "perceptron":
+        return totals.max() - gold_score
     if name in ("hinge", "softmax-margin"):
         augmented = totals + [hamming(path, gold, costs) for path in paths]
         return (augmented.max() if name == "hinge" else log_sum(augmented)) - gold_score

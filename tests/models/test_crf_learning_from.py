@@ -32,13 +32,40 @@ def quiet_fit(model, *args, **more):
         return model.fit(*args, **more)
 
 
+WITH_A_MINIMUM = [name for name in LOSSES if name != "perceptron"]
+
+
 class TestLosses:
-    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("loss", WITH_A_MINIMUM)
     def test_every_one_learns(self, loss, corpus, heldout):
         l2 = 0.1 if loss in ("log", "softmax-margin", "hinge") else 1.0
         crf = quiet_fit(CRF("chunk", loss=loss, l2=l2, max_iter=60), corpus)
         assert crf.score(heldout) > 0.75
         assert np.isfinite(crf.objective_)
+
+    def test_where_none_is_named_it_is_the_optimizers_own(self):
+        assert CRF().fit(X, Y).objective_ == CRF(loss="log").fit(X, Y).objective_
+        own = CRF(optimizer="perceptron").fit(X, Y)
+        assert own.converged_
+        assert own.predict(X) == Y
+        assert own.objective_ == 0.0  # no prior, and no sentence is wrong
+
+    def test_an_optimizer_with_a_loss_of_its_own_takes_no_other(self):
+        with pytest.raises(
+            SettingError, match="'perceptron' does not minimise the loss 'hinge'; its own is perceptron"
+        ):
+            CRF(optimizer="perceptron", loss="hinge").fit(X, Y)
+        with pytest.raises(SettingError, match="its minimum at zero weights; use the optimizer 'perceptron'"):
+            CRF(loss="perceptron").fit(X, Y)
+
+    @pytest.mark.parametrize("prior", ["l1", "hyperbolic"])
+    def test_an_optimizer_without_priors_takes_none(self, prior):
+        with pytest.raises(SettingError, match=f"'perceptron' knows no prior, and {prior} is given; leave it out"):
+            CRF(optimizer="perceptron", **{prior: 1.0}).fit(X, Y)
+
+    def test_max_iter_is_a_number_of_epochs_for_online_optimizers(self, corpus):
+        crf = CRF("chunk", optimizer="perceptron", max_iter=2).fit(corpus)
+        assert (crf.iterations_, crf.converged_) == (2, True)
 
     def test_the_name_is_part_of_the_model(self, tmp_path):
         CRF(loss="pointwise-log", costs={"A": 2}, options={"memory": 5}, optimizer="lbfgs").fit(X, Y).save(
@@ -112,7 +139,7 @@ class TestOptimizers:
 
 
 class TestWeights:
-    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("loss", WITH_A_MINIMUM)
     def test_two_is_given_twice(self, loss):
         weighted = quiet_fit(CRF(loss=loss, max_iter=20), X, Y, sample_weight=[2, 1, 3])
         repeated = quiet_fit(CRF(loss=loss, max_iter=20), [X[0], *X, X[2], X[2]], [Y[0], *Y, Y[2], Y[2]])

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.engine import ThreadedObjective
-from trellis.engine.online import Online
+from trellis.engine.descent import Descent
 from trellis.features import Packed
 from trellis.lattice import Allowed
 from trellis.losses import LOSSES, Target, find_loss
 from trellis.objective import L2, Examples, Hyperbolic, PlainShard, Priors, cut_into_shards
-from trellis.objective.online import OnlineShard, Pace, can_descend
+from trellis.objective.descent import DescentShard, Pace, can_descend
 from trellis.optim import LBFGS
 from trellis.scoring import WeightLayout, observed_layout
 
@@ -32,8 +32,8 @@ class Problem:
     def shards(self, loss="log"):
         return cut_into_shards(self.layout, self.examples, find_loss(loss))
 
-    def online_shard(self):
-        return OnlineShard(PlainShard(self.layout, self.examples, find_loss("log")))
+    def descent_shard(self):
+        return DescentShard(PlainShard(self.layout, self.examples, find_loss("log")))
 
 
 def make_problem(seed, labels=3, lengths=(3, 0, 1, 4, 2, 2, 5), valued=False, everything=False, attributes=9):
@@ -146,7 +146,7 @@ def without_none(groups):
 class TestAnUpdate:
     @given(problem=problems, seed=st.integers(0, 1000), scale=st.sampled_from([0.0, 1.0, 10.0]))
     def test_is_the_one_that_is_documented(self, problem, seed, scale):
-        rng, shard = np.random.default_rng(seed), problem.online_shard()
+        rng, shard = np.random.default_rng(seed), problem.descent_shard()
         theta = rng.normal(size=problem.size) * scale
         groups = shard.groups[rng.permutation(len(shard.groups))]
         rates, shrink = some_rates(problem, seed)
@@ -161,7 +161,7 @@ class TestAnUpdate:
     def test_after_update_is_so_on_longer_sentences(self, labels, valued):
         rng = np.random.default_rng(labels)
         problem = make_problem(labels, labels, rng.integers(0, 15, 22).tolist(), valued, attributes=30)
-        shard, theta = problem.online_shard(), rng.normal(size=problem.size)
+        shard, theta = problem.descent_shard(), rng.normal(size=problem.size)
         rates, shrink = some_rates(problem)
         expected, expected_loss = descended(problem, theta, without_none(shard.groups), rates, shrink)
         loss, missing = descend(shard, theta, shard.groups, rates, shrink)
@@ -174,14 +174,14 @@ class TestAnUpdate:
         theta = np.random.default_rng(2).normal(size=problem.size)
         rates, shrink = some_rates(problem)
         expected, expected_loss = descended(problem, theta, [group], rates, shrink)
-        loss, _ = descend(problem.online_shard(), theta, as_groups(group), rates, shrink)
+        loss, _ = descend(problem.descent_shard(), theta, as_groups(group), rates, shrink)
         assert loss == pytest.approx(expected_loss, rel=1e-12)
         np.testing.assert_allclose(theta, expected, rtol=1e-11, atol=1e-12)
 
     @pytest.mark.parametrize("everything", [False, True])
     def test_after_update_gives_nothing_a_weight_that_has_none(self, everything):
         problem = make_problem(4, labels=5, everything=everything)
-        shard, counts = problem.online_shard(), np.diff(problem.layout.pair_start)
+        shard, counts = problem.descent_shard(), np.diff(problem.layout.pair_start)
         if not everything:  # rows with gaps, single weights, transitions that are never seen
             assert {int(n) for n in counts} > {1, 3}
             assert len(problem.layout.source) < 25
@@ -197,13 +197,13 @@ class TestAnUpdate:
         problem = make_problem(0)
         theta = np.random.default_rng(0).normal(size=problem.size)
         before = theta.copy()
-        assert descend(problem.online_shard(), theta, as_groups(), *some_rates(problem)) == (0.0, 0)
+        assert descend(problem.descent_shard(), theta, as_groups(), *some_rates(problem)) == (0.0, 0)
         np.testing.assert_array_equal(theta, before)
 
     def test_with_a_step_of_zero_is_an_evaluation(self):
         problem = make_problem(0, valued=True)
         theta = np.random.default_rng(0).normal(size=problem.size)
-        before, shard = theta.copy(), problem.online_shard()
+        before, shard = theta.copy(), problem.descent_shard()
         shard.learn_at(Pace(np.ones(problem.size), np.ones(problem.size)))
         loss, _ = shard.descend(theta, shard.groups, 0.0, 0.0)
         assert loss == pytest.approx(shard.shard.value(before), rel=1e-12)
@@ -217,7 +217,7 @@ class TestAnUpdate:
         theta = np.array([40.0, 0.0, -90.0, -90.0, 0.0, 0.0])
         rates, shrink = Rates(np.full(6, 0.5), np.ones(6)), 0.0
         expected, expected_loss = descended(problem, theta, [[0]], rates, shrink)
-        loss, _ = descend(problem.online_shard(), theta, as_groups([0]), rates, shrink)
+        loss, _ = descend(problem.descent_shard(), theta, as_groups([0]), rates, shrink)
         assert loss == pytest.approx(expected_loss, rel=1e-12)
         np.testing.assert_allclose(theta, expected, rtol=1e-10, atol=1e-10)
 
@@ -229,7 +229,7 @@ class TestAnUpdate:
             theta = rng.normal(size=problem.size) * 0.1
             theta[-9:] = spread * (rng.permutation(9) / 8 - 0.5)
             rates, shrink = some_rates(problem)
-            shard = problem.online_shard()
+            shard = problem.descent_shard()
             expected, expected_loss = descended(problem, theta, without_none(shard.groups[:1]), rates, shrink)
             loss, missing = descend(shard, theta, shard.groups[:1], rates, shrink)
             assert missing == 0
@@ -255,7 +255,7 @@ class TestSentencesWhoseScoresSpreadTooFar:
         theta[[27, 30]] = weights
         rates, shrink = some_rates(problem)
         expected, expected_loss = descended(problem, theta, [[0, 2], [4, 3]], rates, shrink)
-        loss, missing = descend(problem.online_shard(), theta, as_groups([0, 1, 2], [4, 3]), rates, shrink)
+        loss, missing = descend(problem.descent_shard(), theta, as_groups([0, 1, 2], [4, 3]), rates, shrink)
         assert missing == 1
         assert loss == pytest.approx(expected_loss, rel=1e-11)
         np.testing.assert_allclose(theta, expected, rtol=1e-10, atol=1e-12)
@@ -264,7 +264,7 @@ class TestSentencesWhoseScoresSpreadTooFar:
         theta = np.random.default_rng(0).normal(size=problem.size)
         theta[27] = 700.0
         before, (rates, shrink) = theta.copy(), some_rates(problem)
-        assert descend(problem.online_shard(), theta, as_groups([1]), rates, shrink) == (0.0, 1)
+        assert descend(problem.descent_shard(), theta, as_groups([1]), rates, shrink) == (0.0, 1)
         np.testing.assert_array_equal(theta[:33], before[:33])  # only transitions have their prior all the same
         np.testing.assert_allclose(theta[33:], before[33:] * (1.0 - rates.rate[33:] * shrink))
 
@@ -272,14 +272,14 @@ class TestSentencesWhoseScoresSpreadTooFar:
         theta = np.random.default_rng(0).normal(size=problem.size)
         theta[-1] = 650.0
         before, (rates, _) = theta.copy(), some_rates(problem)
-        assert descend(problem.online_shard(), theta, as_groups([0, 1, 2], [4, 3]), rates, 0.0) == (0.0, 5)
+        assert descend(problem.descent_shard(), theta, as_groups([0, 1, 2], [4, 3]), rates, 0.0) == (0.0, 5)
         np.testing.assert_array_equal(theta, before)
 
 
 class TestGroups:
     @given(lengths=st.lists(st.integers(0, 9), max_size=30))
     def test_have_every_sentence_that_has_tokens_once_by_length(self, lengths):
-        shard = make_problem(0, lengths=lengths).online_shard()
+        shard = make_problem(0, lengths=lengths).descent_shard()
         flat = [s for s in shard.groups.ravel().tolist() if s >= 0]
         assert sorted(flat) == [s for s, length in enumerate(lengths) if length > 0]
         assert [lengths[s] for s in flat] == sorted(lengths[s] for s in flat)
@@ -287,7 +287,7 @@ class TestGroups:
 
     @given(problem=problems)
     def test_counts_are_of_the_attribute_of_each_weight_and_of_transitions_seen(self, problem):
-        shard, data, layout = problem.online_shard(), problem.examples, problem.layout
+        shard, data, layout = problem.descent_shard(), problem.examples, problem.layout
         count, squares = np.zeros(problem.size), np.zeros(problem.size)
         for t in range(len(data.gold)):
             for p, _, x in features_of(problem, t):
@@ -333,7 +333,7 @@ class TestRates:
         problem = make_problem(0, lengths=(2,), everything=True)
         theta = np.ones(problem.size)
         rates = Rates(np.full(problem.size, 1.0), np.zeros(problem.size))
-        descend(problem.online_shard(), theta, as_groups([]), rates, 7.0)
+        descend(problem.descent_shard(), theta, as_groups([]), rates, 7.0)
         np.testing.assert_array_equal(theta[problem.layout.pairs :], 0.0)
 
 
@@ -347,14 +347,14 @@ class Recording:
 
     def __init__(self, monkeypatch):
         self.calls = []
-        descend = OnlineShard.descend
+        descend = DescentShard.descend
 
         def recorded(shard, theta, groups, step, shrink):
             answer = descend(shard, theta, groups, step, shrink)
             self.calls.append((shard, groups, step, shrink, theta.copy(), answer))
             return answer
 
-        monkeypatch.setattr(OnlineShard, "descend", recorded)
+        monkeypatch.setattr(DescentShard, "descend", recorded)
 
 
 @pytest.mark.usefixtures("small_shards")
@@ -366,32 +366,32 @@ class TestAnEpoch:
         return make_problem(5, labels=4, lengths=self.LENGTHS, attributes=12)
 
     @pytest.fixture
-    def online(self, problem):
-        online = Online(problem.shards(), problem.size, 0.7)
-        assert len(online.shards) == 4
-        return online
+    def descent(self, problem):
+        descent = Descent(problem.shards(), problem.size, 0.7)
+        assert len(descent.shards) == 4
+        return descent
 
     @pytest.mark.parametrize("snapshots", [0, 1, 9])
-    def test_visits_every_sentence_once(self, problem, online, snapshots, monkeypatch):
+    def test_visits_every_sentence_once(self, problem, descent, snapshots, monkeypatch):
         recording = Recording(monkeypatch)
-        online.epoch(np.zeros(problem.size), 0.1, 0.85, 0, snapshots, np.random.default_rng(0))
-        for shard in online.shards:
+        descent.epoch(np.zeros(problem.size), 0.1, 0.85, 0, snapshots, np.random.default_rng(0))
+        for shard in descent.shards:
             seen = [s for call in recording.calls if call[0] is shard for s in call[1].ravel().tolist() if s >= 0]
             assert sorted(seen) == np.flatnonzero(np.diff(shard.shard.offsets)).tolist()
-        assert online.sentences == sum(length > 0 for length in self.LENGTHS)
+        assert descent.sentences == sum(length > 0 for length in self.LENGTHS)
 
-    def test_is_the_updates_of_its_groups_with_a_step_that_falls(self, problem, online, monkeypatch):
+    def test_is_the_updates_of_its_groups_with_a_step_that_falls(self, problem, descent, monkeypatch):
         recording = Recording(monkeypatch)
         theta = np.random.default_rng(1).normal(size=problem.size)
-        done = online.epoch(theta, 0.3, 0.5, 2, 0, np.random.default_rng(0))
-        count, squares = problem.online_shard().count()
+        done = descent.epoch(theta, 0.3, 0.5, 2, 0, np.random.default_rng(0))
+        count, squares = problem.descent_shard().count()
         total, total_squares = np.zeros(problem.size), np.zeros(problem.size)
         whole = PlainShard(problem.layout, problem.examples, find_loss("log"))
         whole.add_to(total, count)
         whole.add_to(total_squares, squares)
-        updates, loss, first = sum(len(shard.groups) for shard in online.shards), 0.0, {}
+        updates, loss, first = sum(len(shard.groups) for shard in descent.shards), 0.0, {}
         for shard, a in zip(
-            online.shards, [0, *np.cumsum([len(s.shard.offsets) - 1 for s in online.shards])], strict=False
+            descent.shards, [0, *np.cumsum([len(s.shard.offsets) - 1 for s in descent.shards])], strict=False
         ):
             first[shard] = a
         for n, (shard, groups, *_) in enumerate(recording.calls):
@@ -403,31 +403,31 @@ class TestAnEpoch:
         assert done.loss == pytest.approx(loss, rel=1e-11)
         assert done.missing == 0
 
-    def test_depends_on_its_random_numbers_alone(self, problem, online):
+    def test_depends_on_its_random_numbers_alone(self, problem, descent):
         theta = np.random.default_rng(1).normal(size=problem.size)
         before = theta.copy()
-        again = Online(problem.shards(), problem.size, 0.7)
+        again = Descent(problem.shards(), problem.size, 0.7)
         ends = [
             one.epoch(theta, 0.3, 0.85, 0, 5, np.random.default_rng(seed))
-            for one, seed in [(online, 7), (online, 7), (again, 7), (online, 8)]
+            for one, seed in [(descent, 7), (descent, 7), (again, 7), (descent, 8)]
         ]
         np.testing.assert_array_equal(theta, before)
         bits = [(end.theta.tobytes(), end.average.tobytes(), end.loss) for end in ends]
         assert bits[0] == bits[1] == bits[2] != bits[3]
 
     @pytest.mark.parametrize(("snapshots", "taken"), [(1, 4), (4, 4), (9, 12), (40, 40)])
-    def test_averages_theta_over_moments_as_many_in_each_shard(self, problem, online, snapshots, taken, monkeypatch):
+    def test_averages_theta_over_moments_as_many_in_each_shard(self, problem, descent, snapshots, taken, monkeypatch):
         recording = Recording(monkeypatch)
-        done = online.epoch(np.zeros(problem.size), 0.3, 0.85, 0, snapshots, np.random.default_rng(0))
+        done = descent.epoch(np.zeros(problem.size), 0.3, 0.85, 0, snapshots, np.random.default_rng(0))
         assert len(recording.calls) == taken
         np.testing.assert_allclose(done.average, np.mean([call[4] for call in recording.calls], axis=0), rtol=1e-12)
         np.testing.assert_array_equal(done.theta, recording.calls[-1][4])
 
-    def test_without_snapshots_the_average_is_theta_itself(self, problem, online):
-        done = online.epoch(np.zeros(problem.size), 0.3, 0.85, 0, 0, np.random.default_rng(0))
+    def test_without_snapshots_the_average_is_theta_itself(self, problem, descent):
+        done = descent.epoch(np.zeros(problem.size), 0.3, 0.85, 0, 0, np.random.default_rng(0))
         np.testing.assert_array_equal(done.average, done.theta)
 
-    def test_after_epoch_leads_near_the_optimum(self, problem, online):
+    def test_after_epoch_leads_near_the_optimum(self, problem, descent):
         with ThreadedObjective(problem.shards(), problem.size, L2(0.7)) as objective:
             state = LBFGS(tol=1e-9).start(objective, np.zeros(problem.size))
             zero = state.value
@@ -435,7 +435,7 @@ class TestAnEpoch:
                 state = LBFGS(tol=1e-9).step(objective, state)
             theta = np.zeros(problem.size)
             for epoch in range(20):
-                done = online.epoch(theta, 0.2, 0.85, epoch, 20 if epoch == 19 else 0, np.random.default_rng(epoch))
+                done = descent.epoch(theta, 0.2, 0.85, epoch, 20 if epoch == 19 else 0, np.random.default_rng(epoch))
                 theta = done.theta
             assert objective.value(done.average) - state.value < 0.05 * (zero - state.value)
 
@@ -449,27 +449,27 @@ class TestAnEpoch:
         problem = Problem(problem.layout, replace(problem.examples, values=values))
         theta = zero = np.zeros(problem.size)
         with ThreadedObjective(problem.shards(), problem.size, L2(l2)) as objective:
-            online = objective.online()
-            step = online.best_step(theta, (1.0, 0.3, 0.1, 0.02), np.random.default_rng(0))
+            descent = objective.descent()
+            step = descent.best_step(theta, (1.0, 0.3, 0.1, 0.02), np.random.default_rng(0))
             for epoch in range(4):
-                theta = online.epoch(theta, step, 0.85, epoch, 0, np.random.default_rng(epoch)).theta
+                theta = descent.epoch(theta, step, 0.85, epoch, 0, np.random.default_rng(epoch)).theta
             assert objective.value(theta) < 1.001 * objective.value(zero)
 
-    def test_counts_the_sentences_left_out(self, problem, online):
+    def test_counts_the_sentences_left_out(self, problem, descent):
         theta = np.zeros(problem.size)
         theta[problem.layout.pairs] = 1e4
-        assert online.epoch(theta, 0.1, 0.85, 0, 0, np.random.default_rng(0)).missing == online.sentences
+        assert descent.epoch(theta, 0.1, 0.85, 0, 0, np.random.default_rng(0)).missing == descent.sentences
 
 
 @pytest.mark.parametrize("lengths", [(1,), (4,), (0, 0, 3), (0,), (2, 2)], ids=str)
 @pytest.mark.parametrize("labels", [1, 4])
 def test_small_corpora(lengths, labels):
     problem = make_problem(0, labels=labels, lengths=lengths)
-    online = Online(problem.shards(), problem.size, 1.0)
-    done = online.epoch(np.zeros(problem.size), 0.3, 0.85, 0, 3, np.random.default_rng(0))
+    descent = Descent(problem.shards(), problem.size, 1.0)
+    done = descent.epoch(np.zeros(problem.size), 0.3, 0.85, 0, 3, np.random.default_rng(0))
     assert done.loss == pytest.approx(sum(lengths) * np.log(labels), rel=0.5, abs=1e-12)
     assert np.isfinite(done.theta).all()
-    assert online.best_step(np.zeros(problem.size), (1.0, 0.1), np.random.default_rng(0)) in (1.0, 0.1)
+    assert descent.best_step(np.zeros(problem.size), (1.0, 0.1), np.random.default_rng(0)) in (1.0, 0.1)
 
 
 class TestTheBestStep:
@@ -480,32 +480,32 @@ class TestTheBestStep:
         return make_problem(5, labels=4, lengths=(4, 5, 6) * 30, attributes=12)
 
     def test_is_the_one_whose_pass_over_half_a_sample_helps_the_other_half_most(self, problem):
-        online, zero = Online(problem.shards(), problem.size, 0.1), np.zeros(problem.size)
-        chosen = online.best_step(zero, self.STEPS, np.random.default_rng(3), sample=32)
-        [shard] = online.shards
+        descent, zero = Descent(problem.shards(), problem.size, 0.1), np.zeros(problem.size)
+        chosen = descent.best_step(zero, self.STEPS, np.random.default_rng(3), sample=32)
+        [shard] = descent.shards
         groups = shard.groups[np.random.default_rng(3).permutation(len(shard.groups))][:16]
         losses = []
         for step in self.STEPS:
             theta = zero.copy()
-            shard.descend(theta, groups[:8], step, online._shrink)
+            shard.descend(theta, groups[:8], step, descent._shrink)
             losses.append(shard.descend(theta, groups[8:], 0.0, 0.0)[0])
         assert chosen == self.STEPS[int(np.argmin(losses))] == 0.3
         assert not zero.any()
 
     def test_does_not_depend_on_their_order(self, problem):
-        online, zero = Online(problem.shards(), problem.size, 0.1), np.zeros(problem.size)
+        descent, zero = Descent(problem.shards(), problem.size, 0.1), np.zeros(problem.size)
         rng = np.random.default_rng
-        assert online.best_step(zero, self.STEPS, rng(3)) == online.best_step(zero, self.STEPS[::-1], rng(3))
+        assert descent.best_step(zero, self.STEPS, rng(3)) == descent.best_step(zero, self.STEPS[::-1], rng(3))
 
     def test_is_never_one_that_throws_sentences_out(self, problem):
         """A sentence that is left out has no loss, which must not look like the smallest of all."""
-        online, zero = Online(problem.shards(), problem.size, 0.0), np.zeros(problem.size)
-        assert online.best_step(zero, (1e6, 0.3), np.random.default_rng(3)) == 0.3
+        descent, zero = Descent(problem.shards(), problem.size, 0.0), np.zeros(problem.size)
+        assert descent.best_step(zero, (1e6, 0.3), np.random.default_rng(3)) == 0.3
 
     @pytest.mark.parametrize("steps", [(1e9, 1e8), (1e308, 1e307), (1e8, 1e9)])
     def test_is_the_smallest_where_none_is_good(self, problem, steps):
-        online, zero = Online(problem.shards(), problem.size, 0.0), np.zeros(problem.size)
-        assert online.best_step(zero, steps, np.random.default_rng(3)) == min(steps)
+        descent, zero = Descent(problem.shards(), problem.size, 0.0), np.zeros(problem.size)
+        assert descent.best_step(zero, steps, np.random.default_rng(3)) == min(steps)
 
 
 class TestDescentIsPossible:
@@ -568,8 +568,8 @@ class TestDescentIsPossible:
     def test_with_a_gaussian_prior_alone(self, prior, l1, possible):
         problem = make_problem(0)
         with ThreadedObjective(problem.shards(), problem.size, prior, l1=l1) as objective:
-            assert (objective.online() is not None) is possible
-            assert objective.online() is objective.online()
+            assert (objective.descent() is not None) is possible
+            assert objective.descent() is objective.descent()
 
     def test_only_if_all_shards_are_fit_for_it_and_there_is_one(self, small_shards):
         problem = make_problem(0, valued=True, lengths=(3,) * 12)
@@ -579,4 +579,4 @@ class TestDescentIsPossible:
         assert self.can(spoilt) == [True, True, False]
         for shards in (spoilt.shards(), []):
             with ThreadedObjective(shards, problem.size, L2(1.0)) as objective:
-                assert objective.online() is None
+                assert objective.descent() is None

@@ -46,7 +46,7 @@ class Objective:
         self.evaluations += 1
         return self.problem.function(theta)
 
-    def online(self):
+    def descent(self):
         return None
 
     def hessian_vector(self, theta, direction):

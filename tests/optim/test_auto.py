@@ -52,7 +52,7 @@ class Objective:
     """sum of SCALE log cosh(theta - LOWEST): convex, not a quadratic."""
 
     def __init__(self, descent=None, l1=0.0):
-        self.l1, self.descent = l1, descent
+        self.l1, self._descent = l1, descent
         self.evaluations = self.diagonals = 0
 
     def value_and_gradient(self, theta):
@@ -64,8 +64,8 @@ class Objective:
         self.diagonals += 1
         return SCALE / np.cosh(theta - LOWEST) ** 2
 
-    def online(self):
-        return self.descent
+    def descent(self):
+        return self._descent
 
 
 BAD = {
@@ -123,7 +123,7 @@ class TestLBFGSAlone:
         assert states[-1].converged
         assert_is_alone(states, states_of(LBFGS(tol=1e-6, memory=3), Objective(), theta))
         assert objective.diagonals == 0
-        assert objective.descent is None or objective.descent.epochs == []
+        assert objective._descent is None or objective._descent.epochs == []
 
     def test_starts_where_it_was_told_to(self):
         theta = np.array([1.0, 2.0, 3.0, 4.0])
@@ -136,7 +136,7 @@ def test_owlqn_where_there_is_an_l1_part(theta):
     states = states_of(Auto(tol=1e-6, memory=3), objective, theta)
     assert isinstance(states[0].then, OWLQNState)
     assert_is_alone(states, states_of(OWLQN(tol=1e-6, memory=3), Objective(l1=0.7), theta))
-    assert objective.descent.epochs == []
+    assert objective._descent.epochs == []
     assert states[-1].converged
     assert states[-1].theta[3] == 0.0
 
@@ -149,7 +149,7 @@ class TestDescentFirst:
     def test_for_so_many_epochs_the_last_of_them_averaged(self, objective):
         states = states_of(Auto(epochs=4), objective)
         assert [state.then is None for state in states[:6]] == [True] * 5 + [False]
-        steps, decays, epochs, snapshots = zip(*objective.descent.epochs, strict=True)
+        steps, decays, epochs, snapshots = zip(*objective._descent.epochs, strict=True)
         assert set(steps) == {0.25}
         assert len(set(decays)) == 1
         assert epochs == (0, 1, 2, 3)
@@ -160,7 +160,7 @@ class TestDescentFirst:
 
     def test_the_steps_to_choose_from_fall(self, objective):
         Auto().start(objective, ZERO)
-        steps = objective.descent.steps
+        steps = objective._descent.steps
         assert list(steps) == sorted(steps, reverse=True)
         assert min(steps) > 0
 
@@ -183,7 +183,7 @@ class TestDescentFirst:
         state, optimizer = Auto(epochs=3).start(objective, ZERO), Auto(epochs=3)
         while not state.converged:
             assert state.evaluations == objective.evaluations
-            assert state.products == len(objective.descent.epochs) + objective.diagonals
+            assert state.products == len(objective._descent.epochs) + objective.diagonals
             state = optimizer.step(objective, state)
 
     def test_is_not_at_its_end_while_it_descends(self, objective):
@@ -229,7 +229,7 @@ class TestDescentThatLeadsNowhere:
         assert [state.theta.tobytes() for state in followed] == [state.theta.tobytes() for state in lbfgs[1:]]
         assert [state.value for state in followed] == [state.value for state in lbfgs[1:]]
         assert followed[-1].converged
-        assert len(objective.descent.epochs) == at + 1
+        assert len(objective._descent.epochs) == at + 1
 
     @pytest.mark.parametrize("at", [0, 1, 3])
     def test_counts_as_any_other_work(self, at):
@@ -239,7 +239,7 @@ class TestDescentThatLeadsNowhere:
         for iteration in range(at + 5):
             assert state.iteration == iteration
             assert state.evaluations == objective.evaluations
-            assert state.products == len(objective.descent.epochs) + objective.diagonals
+            assert state.products == len(objective._descent.epochs) + objective.diagonals
             state = optimizer.step(objective, state)
             assert math.isfinite(state.value)
             assert 0.0 <= optimizer.fraction_done(state) <= 1.0

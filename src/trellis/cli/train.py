@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from trellis.models import CRF
 
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
-LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin."
+LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin; by default the optimizer's own, or log."
+OPTIMIZERS = "auto, lbfgs, owlqn, cg, newton-cg or perceptron."
 
 
 @click.command()
@@ -27,9 +28,9 @@ LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin."
 @options.columns
 @click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
-@click.option("--loss", default="log", show_default=True, help=LOSSES)
+@click.option("--loss", help=LOSSES)
 @click.option("--costs", metavar="LABEL=X,...", help="Cost of a mistake where that is the label (margin, pointwise).")
-@click.option("--optimizer", default="auto", show_default=True, help="auto, lbfgs, owlqn, cg or newton-cg.")
+@click.option("--optimizer", default="auto", show_default=True, help=OPTIMIZERS)
 @click.option("--options", metavar="NAME=X,...", help="The optimizer's own settings, such as memory=50.")
 @click.option("--l2", type=float, default=1.0, show_default=True, help="Gaussian prior; the penalty is l2/2 |theta|^2.")
 @click.option("--l1", type=float, default=0.0, show_default=True, help="The penalty l1 |theta|_1: weights that are 0.")

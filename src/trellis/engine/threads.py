@@ -15,6 +15,7 @@ from trellis.jit import threads_available
 from trellis.objective import L2, PlainShard, Prior, Shard
 
 if TYPE_CHECKING:
+    from trellis.engine.descent import Descent
     from trellis.engine.online import Online
 
 F64 = NDArray[np.float64]
@@ -47,6 +48,7 @@ class ThreadedObjective:
         self.l1 = l1
         self._pool = ThreadPoolExecutor(min(threads or threads_available(), max(1, len(self.shards))))
         self._kept_at: F64 | None = None
+        self._descent: Descent | None = None
         self._online: Online | None = None
         self._by_duals = _shards_with_duals(self.shards, cache) if _is_ad(hvp) else None
         left = sum(shard.sentences for shard in self.shards) if cache == "all" else int(cache)
@@ -118,17 +120,29 @@ class ThreadedObjective:
             left_total += right_total
         return left + right, left_total
 
-    def online(self) -> Online | None:
+    def descent(self) -> Descent | None:
         """The same objective for stochastic gradient descent; None where that is not possible."""
-        from trellis.objective.online import can_descend
+        from trellis.objective.descent import can_descend
 
         plain = [shard for shard in self.shards if isinstance(shard, PlainShard) and can_descend(shard)]
         if not isinstance(self.prior, L2) or self.l1 or len(plain) < len(self.shards) or not plain:
             return None
+        from trellis.engine.descent import Descent
+
+        if self._descent is None:
+            self._descent = Descent(plain, self.size, self.prior.l2)
+        return self._descent
+
+    def online(self) -> Online:
+        """The same data for update rules, one sentence after the other."""
         from trellis.engine.online import Online
+        from trellis.objective.online import why_not_online
 
         if self._online is None:
-            self._online = Online(plain, self.size, self.prior.l2)
+            why = why_not_online(self.shards)
+            if why is not None:
+                raise SettingError(f"online optimizers cannot learn with {why}; use lbfgs or auto")
+            self._online = Online([shard for shard in self.shards if isinstance(shard, PlainShard)])
         return self._online
 
     def forget(self) -> None:

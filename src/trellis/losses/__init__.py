@@ -9,11 +9,14 @@ from trellis.losses.exp import ExpLoss
 from trellis.losses.hinge import HingeLoss
 from trellis.losses.log import LogLoss
 from trellis.losses.partial import PartialLogLoss
+from trellis.losses.perceptron import PerceptronLoss
 from trellis.losses.pointwise import PointwiseExpLoss, PointwiseLogLoss
 from trellis.losses.soft import SoftLogLoss
 from trellis.losses.softmax_margin import SoftmaxMarginLoss
 
-_ALL: list[type[Loss]] = [LogLoss, ExpLoss, PointwiseLogLoss, PointwiseExpLoss, HingeLoss, SoftmaxMarginLoss]
+_ALL: list[type[Loss]] = [
+    LogLoss, ExpLoss, PointwiseLogLoss, PointwiseExpLoss, HingeLoss, SoftmaxMarginLoss, PerceptronLoss,
+]  # fmt: skip
 LOSSES: dict[str, Loss] = {loss.name: loss() for loss in _ALL}
 # what the same name means for labels that are known in part, or as probabilities
 PARTIAL: dict[str, Loss] = {loss.name: loss() for loss in [PartialLogLoss]}

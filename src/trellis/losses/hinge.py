@@ -17,6 +17,11 @@ class HingeLoss(Loss):
 
     def keep(self, chain: TrainingChain, target: Target) -> Answer:
         chain.add_costs(target.path, target.cost_matrix(chain.labels))
+        return self.against_best(chain, target)
+
+    @staticmethod
+    def against_best(chain: TrainingChain, target: Target) -> Answer:
+        """The best path's score over that of the gold path."""
         best, total = chain.best()
         nodes, arcs = chain.path_gradient(best, target.path, target.weights)
         with np.errstate(invalid="ignore"):

@@ -19,7 +19,7 @@ from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
 from trellis.models.known import Known, costs_of, known_of, weights_of
 from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
-from trellis.models.recipe import optimizer_of, prior_of
+from trellis.models.recipe import loss_of, optimizer_of, prior_of
 from trellis.models.settings import check_settings
 from trellis.models.tagger import Tagger
 from trellis.models.warm import carried_over
@@ -37,8 +37,9 @@ class CRF(Tagger):
 
     target: the column to predict (for a corpus; lists bring their labels as `y`).
     features: a preset (`chunking`), a template file, or template lines.
-    loss: log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin (see docs/training.md).
-    optimizer: auto, lbfgs, owlqn, cg or newton-cg; options: its own settings by name, e.g. {"memory": 50}.
+    loss: log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin (see docs/training.md); None for the
+    optimizer's own if it has one, such as the perceptron, and log for all others.
+    optimizer: auto, lbfgs, owlqn, cg, newton-cg or perceptron; options: its own settings by name, e.g. {"memory": 50}.
     l2: 1/sigma^2 of a Gaussian prior; the penalty is l2/2 * |theta|^2.
     l1: the penalty l1 * |theta|_1, under which many weights are 0; needs the optimizer owlqn, which auto takes.
     hyperbolic: strength of a prior between the two, with the penalty of l1 for large weights and that of l2 near 0.
@@ -61,7 +62,7 @@ class CRF(Tagger):
         self,
         target: str | None = None,
         features: Choice = "chunking",
-        loss: str = "log",
+        loss: str | None = None,
         optimizer: str = "auto",
         options: Mapping[str, Any] | None = None,
         l2: float = 1.0,
@@ -136,6 +137,7 @@ class CRF(Tagger):
         from trellis.engine import ThreadedObjective
         from trellis.losses import Target, find_loss
         from trellis.objective import Examples, cut_into_shards
+        from trellis.optim import traits_of
 
         check_settings(self)
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
@@ -143,12 +145,12 @@ class CRF(Tagger):
             raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self), prior_of(self)
         given = self._given(X, y, soft, labels)
-        loss = find_loss(self.loss, given.kind)
+        loss = find_loss(loss_of(self), given.kind)
         costs = costs_of(self.costs, given.labels)
         if costs is not None and not loss.uses_costs:
-            raise SettingError(f"loss '{self.loss}' knows no costs; use softmax-margin, hinge or a pointwise loss")
+            raise SettingError(f"loss '{loss.name}' knows no costs; use softmax-margin, hinge or a pointwise loss")
         if self.optimizer == "cg" and loss.curvature_is is None:
-            raise SettingError(f"the loss '{self.loss}' has corners, where cg stops; use lbfgs or auto")
+            raise SettingError(f"the loss '{loss.name}' has corners, where cg stops; use lbfgs or auto")
         features, packed = self._learn(X, given)
         if len(given.labels) == 1:
             warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
@@ -165,7 +167,7 @@ class CRF(Tagger):
         examples = Examples(
             packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target
         )
-        shards = cut_into_shards(layout, examples, loss)
+        shards = cut_into_shards(layout, examples, loss, plain=traits_of(type(optimizer)).is_online)
         model = LinearChain(tuple(given.labels), features, layout, np.zeros(layout.size))
         theta = model.weights if earlier is None else carried_over(model, earlier)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)

@@ -27,6 +27,8 @@ _ROUGHLY = 1e-3  # tolerance of a solution that is only a start
 class Settings(Protocol):
     """Those of an estimator that are looked at here."""
 
+    loss: str | None
+    max_iter: int
     optimizer: str
     options: Mapping[str, Any] | None
     tol: float
@@ -38,21 +40,51 @@ class Settings(Protocol):
 
 def optimizer_of(settings: Settings) -> Optimizer:
     """The optimiser with its options; the seed is a setting of its own for all that draw at random."""
-    from trellis.optim import OPTIMIZERS, find_optimizer
+    from trellis.optim import OPTIMIZERS, find_optimizer, traits_of
 
     options = dict(settings.options or {})
     for name in ("tol", "seed"):
         if name in options:
             raise SettingError(f"'{name}' is a setting of its own, not among the options of an optimizer")
     kind = OPTIMIZERS.get(settings.optimizer)
-    if kind is not None and any(field.name == "seed" for field in fields(kind)):
-        options["seed"] = settings.seed
+    if kind is not None:
+        has: dict[str, Any] = {field.name: field.default for field in fields(kind)}
+        if "seed" in has:
+            options["seed"] = settings.seed
+        if traits_of(kind).is_online and "epochs" not in options:
+            options["epochs"] = min(has["epochs"], settings.max_iter)
     return find_optimizer(settings.optimizer, settings.tol, **options)
 
 
+def loss_of(settings: Settings) -> str:
+    """The loss that is named; if none is, the optimiser's own."""
+    from trellis.optim import OPTIMIZERS, traits_of
+
+    kind = OPTIMIZERS.get(settings.optimizer)
+    learns = () if kind is None else traits_of(kind).learns
+    if settings.loss is None:
+        return learns[0] if learns else "log"
+    if learns and settings.loss not in learns:
+        raise SettingError(
+            f"optimizer '{settings.optimizer}' does not minimise the loss '{settings.loss}'; its own is "
+            f"{' or '.join(learns)}, which is meant where no loss is given"
+        )
+    if settings.loss == "perceptron" and not learns:
+        raise SettingError("the loss 'perceptron' has its minimum at zero weights; use the optimizer 'perceptron'")
+    return settings.loss
+
+
 def prior_of(settings: Settings) -> Prior:
-    """What is penalised besides l1, which is the optimiser's business."""
+    """What is penalised besides l1, which is the optimiser's business; nothing for those that know no prior."""
     from trellis.objective import L2, Hyperbolic, Priors
+    from trellis.optim import OPTIMIZERS, traits_of
+
+    kind = OPTIMIZERS.get(settings.optimizer)
+    if kind is not None and not traits_of(kind).uses_prior:
+        if settings.l1 or settings.hyperbolic:
+            name = "l1" if settings.l1 else "hyperbolic"
+            raise SettingError(f"optimizer '{settings.optimizer}' knows no prior, and {name} is given; leave it out")
+        return L2(0.0)
 
     if settings.hyperbolic == 0:
         return L2(settings.l2)

@@ -49,7 +49,7 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: isinstance(v, str | os.PathLike) or _is_features(v),
         "a preset, a file, template lines or features",
     ),
-    "loss": (lambda v: isinstance(v, str), "a name"),
+    "loss": (lambda v: v is None or isinstance(v, str), "a name, or None"),
     "optimizer": (lambda v: isinstance(v, str), "a name"),
     "options": (lambda v: v is None or _is_table(v), "a dict of names and values, or None"),
     "l2": (lambda v: _number(v) and v >= 0, "a number >= 0"),

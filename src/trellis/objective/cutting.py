@@ -17,11 +17,13 @@ SHARD = 25_000  # tokens below which cutting costs more than it gains
 MOST = 16  # shards: enough threads for one machine; a fixed number, so that results do not depend on threads
 
 
-def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss) -> list[Shard]:
-    """Shards of about equal size; how many depends on the data alone."""
+def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss, plain: bool = False) -> list[Shard]:
+    """Shards of about equal size; how many depends on the data alone. `plain`: none is to be restricted, as online
+    optimisers need it."""
     examples.check_labels(layout.labels)
     # lists of labels and patches of transitions do not go together: then forbidden labels have scores of -inf
-    kind = PlainShard if examples.allowed is None or examples.arcs is not None else RestrictedShard
+    restricted = examples.allowed is not None and examples.arcs is None and not plain
+    kind = RestrictedShard if restricted else PlainShard
     tokens = int(examples.offsets[-1])
     count = max(1, min(MOST, tokens // SHARD))
     goals = np.linspace(0, tokens, count + 1)[1:-1]

@@ -6,11 +6,13 @@ from typing import Any
 
 from trellis.errors import SettingError
 from trellis.optim.auto import Auto, AutoState
-from trellis.optim.contract import Objective, Online, Optimizer, State
+from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
+from trellis.optim.online import OnlineState
 from trellis.optim.owlqn import OWLQN, OWLQNState
+from trellis.optim.perceptron import Perceptron
 from trellis.optim.settings import check_names
 
 OPTIMIZERS: dict[str, type[Any]] = {
@@ -19,11 +21,12 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "owlqn": OWLQN,
     "cg": NonlinearCG,
     "newton-cg": NewtonCG,
+    "perceptron": Perceptron,
 }
 
 # class name -> class, for checkpoints
 STATES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
+    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState)
 }
 
 
@@ -53,8 +56,11 @@ __all__ = [
     "NonlinearCGState",
     "OWLQNState",
     "Objective",
-    "Online",
+    "OnlineState",
     "Optimizer",
+    "Perceptron",
     "State",
+    "Traits",
     "find_optimizer",
+    "traits_of",
 ]

@@ -87,10 +87,10 @@ class Auto:
     def start(self, objective: Objective, theta: F64) -> AutoState:
         if objective.l1 > 0:
             return self._followed(self._owlqn.start(objective, theta))
-        online = objective.online() if self.epochs and not theta.any() else None
-        if online is None or online.sentences < _FEWEST:
+        descent = objective.descent() if self.epochs and not theta.any() else None
+        if descent is None or descent.sentences < _FEWEST:
             return self._followed(self._lbfgs(0).start(objective, theta))
-        step_size = online.best_step(theta, _STEPS, np.random.default_rng([self.seed, 0]))
+        step_size = descent.best_step(theta, _STEPS, np.random.default_rng([self.seed, 0]))
         return AutoState(theta, math.inf, step_size=step_size)
 
     def step(self, objective: Objective, state: AutoState) -> AutoState:
@@ -116,9 +116,9 @@ class Auto:
     def usual_work(self, objective: Objective) -> float:
         if objective.l1 > 0:
             return self._owlqn.usual_work(objective)
-        online = objective.online() if self.epochs else None
+        descent = objective.descent() if self.epochs else None
         # with descent: chunking 0.40 (l2 = 2) and 0.48 (l2 = 0.5), Spanish entities 0.41 (l2 = 1)
-        return 1.0 if online is None or online.sentences < _FEWEST else 0.43
+        return 1.0 if descent is None or descent.sentences < _FEWEST else 0.43
 
     @property
     def vectors(self) -> int:
@@ -144,10 +144,10 @@ class Auto:
 
     def _descended(self, objective: Objective, state: AutoState) -> AutoState:
         """One more epoch, or where that leads nowhere the first step of L-BFGS from zero."""
-        online = objective.online()
-        assert online is not None
+        descent = objective.descent()
+        assert descent is not None
         last = state.epoch == self.epochs - 1
-        done = online.epoch(
+        done = descent.epoch(
             state.theta,
             state.step_size,
             _DECAY,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,7 +24,7 @@ class Epoch(Protocol):
     def loss(self) -> float: ...
 
 
-class Online(Protocol):
+class Descent(Protocol):
     """An objective as stochastic gradient descent sees it."""
 
     @property
@@ -35,6 +36,41 @@ class Online(Protocol):
         self, theta: F64, step: float, decay: float, epoch: int, snapshots: int, rng: np.random.Generator
     ) -> Epoch:
         """All sentences once, with step sizes that fall from step * decay^epoch to step * decay^(epoch + 1)."""
+        ...
+
+
+class Passed(Protocol):
+    """The vectors and stores of an update rule after an epoch, the average of the first vector over some moments, and
+    what the rule counted."""
+
+    @property
+    def vectors(self) -> tuple[F64, ...]: ...
+    @property
+    def stores(self) -> tuple[NDArray[Any], ...]: ...
+    @property
+    def average(self) -> F64: ...
+    @property
+    def tally(self) -> tuple[float, ...]: ...
+
+
+class Online(Protocol):
+    """An objective's data as update rules see it. `length`: how many "tokens", "sentences" or "fours" there are."""
+
+    @property
+    def sentences(self) -> int: ...
+    @property
+    def labels(self) -> int: ...
+    def length(self, axis: str) -> int: ...
+
+    def epoch(
+        self,
+        rule: Any,
+        vectors: Sequence[F64],
+        rng: np.random.Generator,
+        stores: Sequence[NDArray[Any]] = (),
+        snapshots: int = 0,
+    ) -> Passed:
+        """All sentences once, in an order drawn at random."""
         ...
 
 
@@ -56,7 +92,11 @@ class Objective(Protocol):
         """About the diagonal of H(theta): positive, good for scaling."""
         ...
 
-    def online(self) -> Online | None:
+    def online(self) -> Online:
+        """The same data for update rules; SettingError where that is not possible."""
+        ...
+
+    def descent(self) -> Descent | None:
         """The same objective for stochastic gradient descent; None where that is not possible."""
         ...
 
@@ -96,7 +136,7 @@ class State(Protocol):
 
 
 class Optimizer(Protocol):
-    """Hyperparameters, and steps from one explicit state to the next."""
+    """Hyperparameters, and steps from one explicit state to the next. Its class may say more of it, see `traits_of`."""
 
     def start(self, objective: Objective, theta: F64) -> Any: ...
 
@@ -114,3 +154,19 @@ class Optimizer(Protocol):
     def vectors(self) -> int:
         """About how many arrays as long as theta it needs."""
         ...
+
+
+@dataclass(frozen=True)
+class Traits:
+    """`learns`: the losses that an optimiser can minimise, the first of which is meant where none is named; () for any.
+    `uses_prior`: whether it knows of l2 and other priors. `is_online`: whether it asks for `Objective.online`; its
+    iterations are then epochs, of which it makes a number that it has as a hyperparameter."""
+
+    learns: tuple[str, ...]
+    uses_prior: bool
+    is_online: bool
+
+
+def traits_of(kind: type[Any]) -> Traits:
+    """From the class variables of the same names, where it has them."""
+    return Traits(getattr(kind, "learns", ()), getattr(kind, "uses_prior", True), getattr(kind, "is_online", False))

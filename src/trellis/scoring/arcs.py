@@ -47,6 +47,10 @@ class ArcOccurrences:
         start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return cls(start, ids[kept], np.zeros(0) if values is None else values[kept])
 
+    @property
+    def arrays(self) -> tuple[I64, I32, F64]:
+        return self.indptr, self.ids, self.values
+
     def on(self, patches: Patches) -> Patches:
         """The patches at these tokens."""
         return patches._replace(indptr=self.indptr, ids=self.ids, values=self.values)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +59,11 @@ class Clocked:
     def hessian_diagonal(self, theta: F64) -> F64:
         return self.objective.hessian_diagonal(theta)
 
-    def online(self) -> None:
+    def descent(self) -> None:
         return None
+
+    def online(self) -> NoReturn:
+        raise NotImplementedError
 
 
 def prepare(task: Task) -> Prepared:

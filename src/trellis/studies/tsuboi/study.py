@@ -165,7 +165,7 @@ def _warm_up(settings: Settings) -> None:
     for method in all_methods(2).values():
         run_method(problem, method, 1.0, settings.threads, limits, problem.score)
     with problem.objective(1.0, settings.threads) as objective:
-        online, theta, rng = objective.online(), np.zeros(problem.size), np.random.default_rng(0)
+        online, theta, rng = objective.descent(), np.zeros(problem.size), np.random.default_rng(0)
         assert online is not None
         online.best_step(theta, (0.1,), rng)
         online.epoch(theta, 0.1, 0.85, 0, 2, rng)

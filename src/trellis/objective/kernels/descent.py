@@ -42,7 +42,7 @@ def rates_at(step: float, gain: Array, pull: Array, rate: Array, kept: Array) ->
 
 
 @kernel
-def sgd_pass(
+def descent_pass(
     groups: Array,
     offsets: Array,
     gold: Array,

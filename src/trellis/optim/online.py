@@ -1,0 +1,49 @@
+"""What online optimisers share: a state between two epochs, and how the loop around them sees it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+F64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OnlineState:
+    """After `epoch` epochs. `theta` is what training would end with, such as an average; `vectors` are what the rule
+    changes, each as long as theta, `stores` its memory for tokens or sentences, `numbers` whatever else it counts.
+    `value` is what was added up on the way: the loss of each sentence before its own update; `values`: after the last
+    epochs."""
+
+    theta: F64
+    value: float = math.inf
+    vectors: tuple[F64, ...] = ()
+    stores: tuple[NDArray[Any], ...] = ()
+    numbers: tuple[float, ...] = ()
+    epoch: int = 0
+    values: tuple[float, ...] = ()
+    gradient_norm: float = math.inf
+    converged: bool = False
+    stuck: bool = False
+
+    @property
+    def iteration(self) -> int:
+        return self.epoch
+
+    @property
+    def evaluations(self) -> int:
+        """None: `value` is a guess."""
+        return 0
+
+    @property
+    def products(self) -> int:
+        return self.epoch
+
+
+def draws(seed: int, epoch: int) -> np.random.Generator:
+    """The random numbers of an epoch, which depend on nothing else: a run that is taken up again draws the same."""
+    return np.random.default_rng([seed, epoch])
