@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from trellis.cli.reproduce import reproduce
 from trellis.errors import DataError, FileAccessError, SettingError
 from trellis.studies.altun.claims import CLAIMS
 from trellis.studies.altun.methods import LOSSES, METHODS
@@ -18,20 +17,14 @@ from trellis.studies.altun.output import read_results
 pytest.importorskip("matplotlib", reason="Matplotlib is not installed; pip install trellis[plot]")
 
 
-def run(*arguments):
-    result = CliRunner().invoke(reproduce, ["altun", *map(str, arguments)], catch_exceptions=False)
-    return json.loads(result.stdout.rstrip("\n").split("\n")[-1]) if "--json" in arguments else result
+@pytest.fixture(scope="module")
+def run(reproduced):
+    return partial(reproduced, "altun")
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """The JSON object of a quick run, its folder, and the page it made for the documentation."""
-    folder = tmp_path_factory.mktemp("study")
-    page = folder / "docs" / "altun.md"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("TRELLIS_DATA", raising=False)  # the corpus that ships will do
-        found = run("--quick", "--out", folder / "out", "--docs", page, "--json")
-    return found, folder / "out", page
+def quick(quick_study):
+    return quick_study("altun")
 
 
 def test_every_method_that_is_there_runs_on_every_task_and_feature_set(quick):
@@ -87,7 +80,7 @@ def test_the_report_has_every_claim_and_plot_and_the_papers_figures(quick):
         assert str(Path.home()) not in text
 
 
-def test_a_study_goes_on_with_the_cells_that_are_missing(quick, tmp_path, monkeypatch):
+def test_a_study_goes_on_with_the_cells_that_are_missing(quick, tmp_path, monkeypatch, run):
     monkeypatch.delenv("TRELLIS_DATA", raising=False)
     whole = json.loads((quick[1] / "results.json").read_text())
     gone = whole["outcomes"][::40]
@@ -105,14 +98,11 @@ def test_a_study_goes_on_with_the_cells_that_are_missing(quick, tmp_path, monkey
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory, files):
+def small(tmp_path_factory, english_only, run):
     """The folder of a study of one part and task, and that of its data, in which there are no Spanish files."""
-    folder = tmp_path_factory.mktemp("small")
-    (folder / "data" / "conll2000").mkdir(parents=True)
-    for name, file in zip(("train", "test"), files, strict=True):
-        (folder / "data" / "conll2000" / f"{name}.txt").write_bytes(file.read_bytes())
-    run("--data", folder / "data", "--out", folder / "out", "--quick", "--only", "losses", "--task", "pos")
-    return folder / "out", folder / "data"
+    out = tmp_path_factory.mktemp("small")
+    run("--data", english_only, "--out", out, "--quick", "--only", "losses", "--task", "pos")
+    return out, english_only
 
 
 def test_parts_and_tasks_can_be_chosen(small):
@@ -123,7 +113,7 @@ def test_parts_and_tasks_can_be_chosen(small):
     assert "not measured" in (small[0] / "report.md").read_text(encoding="utf-8")
 
 
-def test_a_second_run_adds_a_part(small, tmp_path):
+def test_a_second_run_adds_a_part(small, tmp_path, run):
     (tmp_path / "results.json").write_bytes((small[0] / "results.json").read_bytes())
     run("--data", small[1], "--out", tmp_path, "--quick", "--only", "sizes", "--task", "pos", "--resume")
     before, after = read_results(small[0]), read_results(tmp_path)
@@ -131,12 +121,12 @@ def test_a_second_run_adds_a_part(small, tmp_path):
     assert {outcome.cell.sentences for outcome in after.outcomes[len(before.outcomes) :]} == {40}
 
 
-def test_the_treebank_sample_is_left_out_where_there_is_none(small, tmp_path):
+def test_the_treebank_sample_is_left_out_where_there_is_none(small, tmp_path, run):
     run("--data", small[1], "--out", tmp_path, "--quick", "--only", "losses", "--task", "pos", "--task", "ptb")
     assert read_results(tmp_path).scope.tasks == (("pos", 60),)
 
 
-def test_the_report_can_be_made_again_from_the_results(small, tmp_path):
+def test_the_report_can_be_made_again_from_the_results(small, tmp_path, run):
     (tmp_path / "results.json").write_bytes((small[0] / "results.json").read_bytes())
     run("--out", tmp_path, "--report-only")
     assert (tmp_path / "report.md").read_bytes() == (small[0] / "report.md").read_bytes()
@@ -146,7 +136,7 @@ def test_the_report_can_be_made_again_from_the_results(small, tmp_path):
             run("--out", tmp_path, "--report-only")
 
 
-def test_a_missing_file_is_named_together_with_how_to_get_it(small, tmp_path):
+def test_a_missing_file_is_named_together_with_how_to_get_it(small, tmp_path, run):
     with pytest.raises(FileAccessError, match=r"conll2002-es/train\.txt: no such file.*trellis data get conll2002-es"):
         run("--data", small[1], "--out", tmp_path, "--quick", "--task", "ner")
 
@@ -160,6 +150,6 @@ def test_a_missing_file_is_named_together_with_how_to_get_it(small, tmp_path):
         (["--max-iter", "0"], "max_iter is 0; expected a whole number >= 1"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(tmp_path, arguments, message):
+def test_settings_that_do_not_fit_are_refused(tmp_path, arguments, message, run):
     with pytest.raises(SettingError, match=message):
         run("--quick", "--out", tmp_path / "out", *arguments)

@@ -112,6 +112,7 @@ def altun(
       trellis reproduce altun --out altun --quick
     """
     from trellis.studies.altun import output, study
+    from trellis.studies.altun.methods import METHODS
     from trellis.studies.altun.plan import PARTS
     from trellis.studies.altun.tasks import KINDS
 
@@ -119,6 +120,9 @@ def altun(
         given = study.Settings(False, parts or tuple(PARTS), tasks or tuple(KINDS), threads, tol, max_iter)
         return study.quick_settings(given) if quick else given
 
+    for method in METHODS.values():
+        if not method.is_there:
+            say(f"{method.name} is left out: this version has no optimizer '{method.optimizer}'")
     _reproduce(output, study.run_study, settings, None, **more)
 
 

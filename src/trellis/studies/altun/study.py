@@ -65,7 +65,7 @@ def run_study(
     tasks = load_tasks(data, settings.quick, settings.tasks)
     plain = plain_settings(settings)
     if earlier is not None:
-        check_alike(plain, earlier.settings, ("parts", "tasks", "sizes", "noise", "threads"))
+        check_alike(plain, earlier.settings, ("parts", "tasks", "sizes", "noise", "grid", "threads"))
     study = _begun(plain, settings, tasks, earlier)
     say("warming up")
     _warm_up(settings)
