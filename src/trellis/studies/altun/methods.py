@@ -39,19 +39,19 @@ class Method:
 LOSSES = ("log", "exp", "pointwise-log", "pointwise-exp")  # the paper's F1 to F4
 _LONGEST = 60  # tokens
 _ALL = [
-    Method("log", "log", Style(BLUE, "-", "o"), settings={"loss": "log"}, grid=(0.02, 0.1, 0.5, 2.0)),
+    Method("log", "log", Style(BLUE, "-", "o"), settings={"loss": "log"}, grid=(0.005, 0.02, 0.1, 0.5, 2.0)),
     Method(
         "exp", "exp", Style(VERMILLION, "-", "s"),
         settings={"loss": "exp"}, grid=(0.01, 0.1, 0.5), longest=_LONGEST, cost=6,
     ),
     Method(
         "pointwise-log", "pointwise log", Style(GREEN, "--", "^"),
-        settings={"loss": "pointwise-log"}, grid=(0.02, 0.1, 0.5), cost=6,
+        settings={"loss": "pointwise-log"}, grid=(0.005, 0.02, 0.1, 0.5), cost=6,
     ),
     # of its value most is a constant, the number of tokens
     Method(
         "pointwise-exp", "pointwise exp", Style(ORANGE, "--", "D"),
-        settings={"loss": "pointwise-exp", "tol": 1e-4}, grid=(0.02, 0.1, 0.5), cost=6,
+        settings={"loss": "pointwise-exp", "tol": 1e-4}, grid=(0.005, 0.02, 0.1, 0.5), cost=6,
     ),
     Method(
         "perceptron", "averaged perceptron", Style(PURPLE, "-.", "v"), "perceptron",

@@ -14,7 +14,7 @@ from trellis.studies.altun.tasks import KINDS
 
 Chosen = Callable[[str, str, str], float]  # task, features, method -> strength of the Gaussian prior
 
-GRIDS = {L2: (0.02, 0.1, 0.5, 2.0), L1: (0.05, 0.2, 0.8), HYPERBOLIC: (0.05, 0.2, 0.8), NONE: (0.0,)}
+GRIDS = {L2: (0.005, 0.02, 0.1, 0.5, 2.0), L1: (0.05, 0.2, 0.8), HYPERBOLIC: (0.05, 0.2, 0.8), NONE: (0.0,)}
 COMPARED = {"ner": "s3", "ptb": "s2"}  # what priors are compared on: tasks with a development file
 NOISY = "ner", "s2"
 ENOUGH_TO_CHOOSE = 2000  # sentences, where what a prior is chosen with is trained for that alone

@@ -38,7 +38,7 @@ class Settings:
     max_iter: int = 300
     sizes: Sequence[int] = (300, 1000, 3000)
     noise: Sequence[float] = (0.0, 0.05, 0.1, 0.2)
-    grid: int = 4
+    grid: int = 5
     seed: int = 0
 
     def __post_init__(self) -> None:
