@@ -1,0 +1,115 @@
+"""Training data of the perceptron in the dual, and what an epoch makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.dual.events import Events
+from trellis.dual.kernel import Polynomial
+from trellis.errors import DataError
+from trellis.features.packed import Packed
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+U32 = NDArray[np.uint32]
+
+
+@dataclass(frozen=True)
+class Progression:
+    """Where a training is between two epochs: all events so far, the scores that tokens have kept (see
+    `epoch_kernels`), transitions with the sums of their changes, and of the last epoch its loss."""
+
+    events: Events
+    kept: F64
+    transitions: F64
+    sums: F64
+    epochs: int = 0
+    loss: float = 0.0
+
+
+@dataclass(frozen=True)
+class DualExamples:
+    """Packed attributes, gold labels I32[tokens], offsets I64[sentences + 1]; so many attributes and labels."""
+
+    packed: Packed
+    gold: I32
+    offsets: I64
+    attributes: int
+    labels: int
+    kernel: Polynomial
+
+    @property
+    def sentences(self) -> int:
+        return len(self.offsets) - 1
+
+    def start(self) -> Progression:
+        """Before the first epoch: every score is 0."""
+        labels = self.labels
+        kept = np.zeros((len(self.gold), labels))
+        return Progression(Events.none(), kept, np.zeros((labels, labels)), np.zeros((labels, labels)))
+
+    def epoch(self, so_far: Progression, seed: int) -> Progression:
+        """One more, over the sentences in an order of its own."""
+        from trellis.dual.epoch_kernels import epoch
+
+        number, past = so_far.epochs, so_far.events
+        latest = past.from_visit(1 + (number - 1) * self.sentences)
+        known = np.searchsorted(latest.visits, self._visits(number - 1, seed)) if number else np.zeros(self.sentences)
+        size, values = len(self.gold), self._values
+        now = (
+            np.zeros(len(self.packed.ids), np.uint32), np.zeros(len(values)), np.zeros(self.attributes, np.int64),
+            np.zeros(size, np.uint32), np.zeros(size, np.uint32), np.zeros(size, np.uint32),
+        )  # fmt: skip
+        visits, kept = np.zeros(size, np.int64), so_far.kept.copy()
+        transitions, sums = so_far.transitions.copy(), so_far.sums.copy()
+        kernel = (int(self.kernel.degree), float(self.kernel.offset), float(self.kernel.scale))
+        count, loss, wrong = epoch(
+            (self.packed.indptr, self.packed.ids, values, self.gold, self.offsets), self._start, self._factors, kernel,
+            self._order(number, seed), 1 + number * self.sentences, known.astype(np.int64), self._filed(latest), now,
+            visits, kept, past.balance(self.gold, self._factors, self.labels), transitions, sums,
+        )  # fmt: skip
+        if wrong >= 0:
+            raise DataError(
+                f"sentence {wrong + 1}: its scores are more than a number can hold; make feature values or the "
+                "kernel's degree smaller"
+            )
+        events = past.with_more(Events(now[3][:count].astype(np.int32), now[5][:count].astype(np.uint16), visits[:count]))
+        return Progression(events, kept, transitions, sums, number + 1, loss)
+
+    def _order(self, epoch: int, seed: int) -> I64:
+        return np.random.default_rng([seed, epoch]).permutation(self.sentences)
+
+    def _visits(self, epoch: int, seed: int) -> I64:
+        """The number of each sentence's visit in an epoch; visits are counted from 1."""
+        visits = np.empty(self.sentences, np.int64)
+        visits[self._order(epoch, seed)] = 1 + epoch * self.sentences + np.arange(self.sentences)
+        return visits
+
+    def _filed(self, events: Events) -> tuple[U32, F64, I64, U32, U32, U32]:
+        """The events of one epoch with their lists, as the compiled loops want them."""
+        from trellis.dual.epoch_kernels import file_events
+
+        lists, filled = np.zeros(len(self.packed.ids), np.uint32), np.zeros(self.attributes, np.int64)
+        beside = np.zeros(len(self._values))
+        file_events(events.tokens, self.packed.indptr, self.packed.ids, self._values, self._start, lists, beside, filled)
+        gold, wrong = self.gold[events.tokens].astype(np.uint32), events.labels.astype(np.uint32)
+        return lists, beside, filled, events.tokens.astype(np.uint32), gold, wrong
+
+    @property
+    def _values(self) -> F64:
+        return np.zeros(0) if self.packed.values is None else self.packed.values
+
+    @cached_property
+    def _start(self) -> I64:
+        """Where the list of each attribute begins."""
+        counts = np.bincount(self.packed.ids, minlength=self.attributes)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    @cached_property
+    def _factors(self) -> F64:
+        return self.kernel.factors(self.packed.indptr, self.packed.ids, self.packed.values)
