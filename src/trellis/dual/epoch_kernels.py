@@ -6,8 +6,8 @@ A mistake at a token is an *event*: the token, and the wrong label that it was g
 
 Every token keeps its scores, so that a visit only has to add the events since the last one. Inner products come from
 lists: `lists[start[a]:start[a] + filled[a]]` are the events of one epoch whose token has attribute a, in order. A token
-is visited once an epoch, so a list is never longer than the attribute is frequent. What is kept leaves out the kernel of
-vectors that share nothing, which is the same for all: it comes in by `balance: F64[labels]`, the sum of all events'
+is visited once an epoch, so a list is never longer than the attribute is frequent. What is kept leaves out the kernel
+of vectors that share nothing, which is the same for all: it comes in by `balance: F64[labels]`, the sum of all events'
 factors with their signs.
 """
 
@@ -45,9 +45,9 @@ def epoch(
 
     data: indptr, ids and values of the attributes (no values: all are 1), gold labels, offsets; polynomial: degree,
     offset, scale; known: I64[sentences], how many events of the epoch before each sentence has in its scores; before,
-    now: the events of both epochs as (lists, values in these, filled, tokens, gold labels, wrong labels). Written: `now`,
-    visits: I64[tokens], kept: F64[tokens, labels], balance, transitions: F64[labels, labels], and the sums of its
-    changes times the number of their visit, which averages are made from.
+    now: the events of both epochs as (lists, values in these, filled, tokens, gold labels, wrong labels). Written:
+    `now`, visits: I64[tokens], kept: F64[tokens, labels], balance, transitions: F64[labels, labels], and the sums of
+    its changes times the number of their visit, which averages are made from.
     """
     indptr, ids, values, gold, offsets = data
     labels, longest, valued = len(balance), 0, len(values) > 0
@@ -137,14 +137,14 @@ def meet(
         for at in range(begin, end):
             e = lists[at]
             noted[count] = e
-            count += 1 - np.int64(met[e])
+            count += 1 - int(met[e])
             met[e] = 1
             products[e] += value * beside[at]
     else:
         for at in range(begin, end):
             e = lists[at]
             noted[count] = e
-            count += np.int64(products[e] == 0.0)
+            count += int(products[e] == 0.0)
             products[e] += value
     return count
 
@@ -188,7 +188,7 @@ def _best(scores: Array, block: Array, delta: Array, labels: int, gold: Array, p
     for j in range(1, labels):
         if delta[length - 1, j] > delta[length - 1, label]:
             label = j
-    gap = delta[length - 1, label] - own
+    gap: float = delta[length - 1, label] - own
     path[length - 1] = label
     for t in range(length - 1, 0, -1):
         before, high = 0, delta[t - 1, 0] + block[0, label]
@@ -225,7 +225,7 @@ def power(base: float, degree: int) -> float:
     """base^degree."""
     if degree == 2:
         return base * base
-    out = base
+    out: float = base
     for _ in range(degree - 1):
         out *= base
     return out

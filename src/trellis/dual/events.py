@@ -55,8 +55,8 @@ class Events:
         codes = self.tokens.astype(np.int64) * labels
         both = np.concatenate([codes + gold[self.tokens], codes + self.labels])
         found, which = np.unique(both, return_inverse=True)
-        values = np.bincount(which, np.concatenate([weight, -weight]), minlength=len(found))
-        return found, values / max(visits, 1) if averaged else values
+        sums: F64 = np.bincount(which, np.concatenate([weight, -weight]), minlength=len(found)).astype(np.float64)
+        return found, sums / max(visits, 1) if averaged else sums
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Coefficients:
             raise ValueError("coefficients")
         return cls(codes, vector[cells + count :], vector[:cells].reshape(labels, labels))
 
-    @property
-    def supports(self) -> int:
-        """How many tokens have a coefficient."""
-        labels = len(self.transitions)
-        return len(np.unique(self.codes // labels))
+    @staticmethod
+    def active(vector: F64, labels: int) -> int:
+        """How many coefficients and transitions of a vector are not 0."""
+        cells = labels * labels
+        return int(np.count_nonzero(vector[:cells])) + int(np.count_nonzero(vector[(len(vector) + cells) // 2 :]))

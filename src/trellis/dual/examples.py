@@ -78,8 +78,32 @@ class DualExamples:
                 f"sentence {wrong + 1}: its scores are more than a number can hold; make feature values or the "
                 "kernel's degree smaller"
             )
-        events = past.with_more(Events(now[3][:count].astype(np.int32), now[5][:count].astype(np.uint16), visits[:count]))
+        events = past.with_more(
+            Events(now[3][:count].astype(np.int32), now[5][:count].astype(np.uint16), visits[:count])
+        )
         return Progression(events, kept, transitions, sums, number + 1, loss)
+
+    def check(self, progression: Progression) -> None:
+        """ValueError where it cannot be that of a training on these data."""
+        events, labels, tokens = progression.events, self.labels, len(self.gold)
+        if progression.kept.shape != (tokens, labels):
+            raise ValueError("shape of the scores")
+        if not progression.transitions.shape == progression.sums.shape == (labels, labels):
+            raise ValueError("shape of the transitions")
+        if not events.tokens.shape == events.labels.shape == events.visits.shape == (len(events.visits),):
+            raise ValueError("sizes of events")
+        if not 0 <= progression.epochs < 1 << 32:
+            raise ValueError("number of epochs")
+        last = progression.epochs * self.sentences
+        for values, least, most in (
+            (events.tokens, 0, tokens - 1),
+            (events.labels, 0, labels - 1),
+            (events.visits, 1, last),
+        ):
+            if len(values) and not (values.min() >= least and values.max() <= most):
+                raise ValueError("events out of range")
+        if np.any(events.visits[1:] < events.visits[:-1]) or np.any(self.gold[events.tokens] == events.labels):
+            raise ValueError("events that cannot be")
 
     def _order(self, epoch: int, seed: int) -> I64:
         return np.random.default_rng([seed, epoch]).permutation(self.sentences)
@@ -96,7 +120,9 @@ class DualExamples:
 
         lists, filled = np.zeros(len(self.packed.ids), np.uint32), np.zeros(self.attributes, np.int64)
         beside = np.zeros(len(self._values))
-        file_events(events.tokens, self.packed.indptr, self.packed.ids, self._values, self._start, lists, beside, filled)
+        file_events(
+            events.tokens, self.packed.indptr, self.packed.ids, self._values, self._start, lists, beside, filled
+        )
         gold, wrong = self.gold[events.tokens].astype(np.uint32), events.labels.astype(np.uint32)
         return lists, beside, filled, events.tokens.astype(np.uint32), gold, wrong
 

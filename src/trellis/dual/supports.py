@@ -36,9 +36,7 @@ class Supports:
         object.__setattr__(self, "size", len(self.start) - 1)
 
     @classmethod
-    def of(
-        cls, found: Coefficients, packed: Packed, kernel: Polynomial, attributes: int
-    ) -> Supports:
+    def of(cls, found: Coefficients, packed: Packed, kernel: Polynomial, attributes: int) -> Supports:
         """From coefficients over the tokens of the training data."""
         labels = len(found.transitions)
         tokens, counts = np.unique(found.codes // labels, return_counts=True)

@@ -37,9 +37,7 @@ class LinearChain(Batched):
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
         """P(label) of every token, F64[tokens, labels]."""
-        return np.concatenate(
-            [np.zeros((0, len(self.labels))), *self.batches(data, threads, self.marginals_of_packed)]
-        )
+        return np.concatenate([np.zeros((0, len(self.labels))), *self.batches(data, threads, self.marginals_of_packed)])
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from trellis.dual import Events, Progression
 from trellis.errors import SettingError
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Online, Optimizer, State
+from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
@@ -25,6 +27,8 @@ OPTIMIZERS: dict[str, type[Any]] = {
 STATES: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
 }
+# that of the perceptron in the dual, and what it has in it
+STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
 
 
 def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
@@ -46,6 +50,8 @@ __all__ = [
     "STATES",
     "Auto",
     "AutoState",
+    "DualPerceptron",
+    "DualPerceptronState",
     "LBFGSState",
     "NewtonCG",
     "NewtonCGState",
