@@ -4,10 +4,11 @@ A mistake at a token is an *event*: the token, and the wrong label that it was g
 
     f_t(j) = sum over events e of ([gold_e = j] - [wrong_e = j]) K(x_t, x_e)
 
-Every token keeps its scores, so that a visit only has to add the events since the last one. Inner products come from
-lists: `lists[start[a]:start[a] + filled[a]]` are the events of one epoch whose token has attribute a, in order. A token
-is visited once an epoch, so a list is never longer than the attribute is frequent. What is kept leaves out the kernel
-of vectors that share nothing, which is the same for all: it comes in by `balance: F64[labels]`, the sum of all events'
+Every token keeps its scores, so that a visit only has to add the events since the last one. These are of this epoch or
+the one before, counted through both. Inner products come from lists: `lists[k, start[a]:start[a] + filled[k, a]]`
+are the events of the epoch before (k = 0) or of this one (k = 1) whose token has attribute a, ascending. A token is
+visited once an epoch, so a list is never longer than the attribute is frequent. What is kept leaves out the kernel of
+vectors that share nothing, which is the same for all: it comes in by `balance: F64[labels]`, the sum of all events'
 factors with their signs.
 """
 
@@ -30,70 +31,68 @@ def epoch(
     factors: Array,
     polynomial: tuple[int, float, float],
     order: Array,
-    visit: int,
     known: Array,
-    before: tuple[Array, Array, Array, Array, Array, Array],
-    now: tuple[Array, Array, Array, Array, Array, Array],
-    visits: Array,
+    events: tuple[Array, Array, Array, Array],
+    count: int,
+    lists: tuple[Array, Array, Array],
+    visit: int,
     kept: Array,
     balance: Array,
-    transitions: Array,
+    block: Array,
     sums: Array,
 ) -> tuple[int, float, int]:
     """Visits the sentences in this order, the first with the number `visit`; returns the number of events, the sum of
     S(best) - S(gold), and the sentence whose scores are not finite (-1: none).
 
     data: indptr, ids and values of the attributes (no values: all are 1), gold labels, offsets; polynomial: degree,
-    offset, scale; known: I64[sentences], how many events of the epoch before each sentence has in its scores; before,
-    now: the events of both epochs as (lists, values in these, filled, tokens, gold labels, wrong labels). Written:
-    `now`, visits: I64[tokens], kept: F64[tokens, labels], balance, transitions: F64[labels, labels], and the sums of
-    its changes times the number of their visit, which averages are made from.
+    offset, scale; known: I64[sentences], how many events each sentence has in its scores; events: tokens, gold labels,
+    wrong labels and visits, of which the first `count` are of the epoch before; lists: these, the values beside them
+    (if there are values), and how far they are filled. Written: events and lists, kept: F64[tokens, labels], balance,
+    block: F64[width, width], the transitions with -inf in its padding, and the sums of its changes times their visits,
+    which averages are made from.
     """
     indptr, ids, values, gold, offsets = data
     labels, longest, valued = len(balance), 0, len(values) > 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
-    width = (labels + 3) // 4 * 4  # whole vectors, as `best_step` wants them
+    width = len(block)
     scores, delta = np.zeros((longest, width)), np.full((longest, width), -np.inf)
-    block, path = np.full((width, width), -np.inf), np.zeros(longest, np.int32)
-    block[:labels, :labels] = transitions
-    older, newer = _room(len(before[3])), _room(len(gold))
-    nothing = power(polynomial[1], polynomial[0])
-    events, loss = 0, 0.0
+    path = np.zeros(longest, np.int32)
+    most = len(events[0])
+    room = (np.zeros(most), np.zeros(most, np.uint8), np.zeros(most + 1, np.uint32))
+    nothing, loss = power(polynomial[1], polynomial[0]), 0.0
     for s in order:
         first, last = offsets[s], offsets[s + 1]
         for t in range(first, last):
-            old = new = 0
+            noted = 0
             for p in range(indptr[t], indptr[t + 1]):
                 a, value = ids[p], values[p] if valued else 1.0
-                begin, old_end, new_end = start[a], start[a] + before[2][a], start[a] + now[2][a]
-                begin_old = _first_from(before[0], begin, old_end, known[s])
-                old = meet(before[0], before[1], begin_old, old_end, value, older, old)
-                new = meet(now[0], now[1], begin, new_end, value, newer, new)
-            _add_events(before, older, old, polynomial, nothing, factors, kept[t])
-            _add_events(now, newer, new, polynomial, nothing, factors, kept[t])
+                for k in range(2):
+                    end = start[a] + lists[2][k, a]
+                    begin = _first_from(lists[0][k], start[a], end, known[s])
+                    noted = meet(lists[0][k], lists[1][k], begin, end, value, room, noted)
+            _add_events(events, room, noted, polynomial, nothing, factors, kept[t])
             for j in range(labels):
                 scores[t - first, j] = factors[t] * (kept[t, j] + nothing * balance[j])
         if last > first:
             gap = _best(scores, block, delta, labels, gold[first:last], path)
             if not np.isfinite(gap):
-                return events, loss, s
+                return count, loss, s
             loss += gap
         for t in range(first, last):
             wrong = path[t - first]
             if wrong != gold[t]:
-                _file(events, t, indptr, ids, values, start, now[0], now[1], now[2])
-                now[3][events], now[4][events], now[5][events] = t, gold[t], wrong
-                visits[events] = visit
+                events[0][count], events[1][count], events[2][count] = t, gold[t], wrong
+                events[3][count] = visit
+                _file(count, t, indptr, ids, values, start, lists[0][1], lists[1][1], lists[2][1])
                 balance[gold[t]] += factors[t]
                 balance[wrong] -= factors[t]
-                events += 1
+                count += 1
             if t > first:
                 _change(block, sums, gold[t - 1], gold[t], 1.0, visit)
                 _change(block, sums, path[t - first - 1], wrong, -1.0, visit)
         visit += 1
-    transitions[:] = block[:labels, :labels]
-    return events, loss, -1
+    return count, loss, -1
 
 
 @kernel
@@ -103,12 +102,6 @@ def file_events(
     """Fills the lists with the events of these tokens, in order."""
     for e in range(len(tokens)):
         _file(e, tokens[e], indptr, ids, values, start, lists, beside, filled)
-
-
-@part
-def _room(events: int) -> tuple[Array, Array, Array]:
-    """For inner products with so many events, whether they were met, and which were."""
-    return np.zeros(events), np.zeros(events, np.uint8), np.zeros(events + 1, np.uint32)
 
 
 @part
@@ -161,7 +154,7 @@ def _add_events(
 ) -> None:
     """Adds the kernels of the events that were met to the scores of a token; the room is empty again."""
     degree, offset, scale = polynomial
-    tokens, gold, wrong = events[3], events[4], events[5]
+    tokens, gold, wrong = events[0], events[1], events[2]
     products, met, noted = room
     for k in range(count):
         e = noted[k]
@@ -176,7 +169,8 @@ def _add_events(
 def _best(scores: Array, block: Array, delta: Array, labels: int, gold: Array, path: Array) -> float:
     """The best path as in `lattice.kernels.best`; returns how much more it scores than the gold one."""
     length = len(gold)
-    delta[0, :labels] = scores[0, :labels]
+    for j in range(labels):
+        delta[0, j] = scores[0, j]
     own = scores[0, gold[0]]
     for t in range(1, length):
         best_step(delta[t - 1], block, delta[t])

@@ -60,28 +60,23 @@ class DualExamples:
         number, past = so_far.epochs, so_far.events
         latest = past.from_visit(1 + (number - 1) * self.sentences)
         known = np.searchsorted(latest.visits, self._visits(number - 1, seed)) if number else np.zeros(self.sentences)
-        size, values = len(self.gold), self._values
-        now = (
-            np.zeros(len(self.packed.ids), np.uint32), np.zeros(len(values)), np.zeros(self.attributes, np.int64),
-            np.zeros(size, np.uint32), np.zeros(size, np.uint32), np.zeros(size, np.uint32),
-        )  # fmt: skip
-        visits, kept = np.zeros(size, np.int64), so_far.kept.copy()
-        transitions, sums = so_far.transitions.copy(), so_far.sums.copy()
+        events, lists, before = self._room_after(latest), self._lists(latest), len(latest)
+        kept, block, sums = so_far.kept.copy(), _padded(so_far.transitions), so_far.sums.copy()
         kernel = (int(self.kernel.degree), float(self.kernel.offset), float(self.kernel.scale))
-        count, loss, wrong = epoch(
-            (self.packed.indptr, self.packed.ids, values, self.gold, self.offsets), self._start, self._factors, kernel,
-            self._order(number, seed), 1 + number * self.sentences, known.astype(np.int64), self._filed(latest), now,
-            visits, kept, past.balance(self.gold, self._factors, self.labels), transitions, sums,
+        count, loss, unbounded = epoch(
+            (self.packed.indptr, self.packed.ids, self._values, self.gold, self.offsets), self._start, self._factors,
+            kernel, self._order(number, seed), known.astype(np.int64), events, before, lists,
+            1 + number * self.sentences, kept, past.balance(self.gold, self._factors, self.labels), block, sums,
         )  # fmt: skip
-        if wrong >= 0:
+        if unbounded >= 0:
             raise DataError(
-                f"sentence {wrong + 1}: its scores are more than a number can hold; make feature values or the "
+                f"sentence {unbounded + 1}: its scores are more than a number can hold; make feature values or the "
                 "kernel's degree smaller"
             )
-        events = past.with_more(
-            Events(now[3][:count].astype(np.int32), now[5][:count].astype(np.uint16), visits[:count])
-        )
-        return Progression(events, kept, transitions, sums, number + 1, loss)
+        tokens, wrong, visits = events[0][before:count], events[2][before:count], events[3][before:count]
+        more = Events(tokens.astype(np.int32), wrong.astype(np.uint16), visits.copy())
+        transitions = block[: self.labels, : self.labels].copy()
+        return Progression(past.with_more(more), kept, transitions, sums, number + 1, loss)
 
     def check(self, progression: Progression) -> None:
         """ValueError where it cannot be that of a training on these data."""
@@ -114,17 +109,23 @@ class DualExamples:
         visits[self._order(epoch, seed)] = 1 + epoch * self.sentences + np.arange(self.sentences)
         return visits
 
-    def _filed(self, events: Events) -> tuple[U32, F64, I64, U32, U32, U32]:
-        """The events of one epoch with their lists, as the compiled loops want them."""
+    def _room_after(self, latest: Events) -> tuple[U32, U32, U32, I64]:
+        """The events of an epoch, and room for those of the next: tokens, gold labels, wrong labels, visits. Without
+        a sign, so that compiled loops need not ask whether an index counts from the end: they take two thirds of the
+        time."""
+        room = np.zeros((3, len(latest) + len(self.gold)), np.uint32)
+        room[:, : len(latest)] = latest.tokens, self.gold[latest.tokens], latest.labels
+        return room[0], room[1], room[2], np.zeros(room.shape[1], np.int64)
+
+    def _lists(self, latest: Events) -> tuple[U32, F64, I64]:
+        """Those of an epoch's events, and empty ones for the next."""
         from trellis.dual.epoch_kernels import file_events
 
-        lists, filled = np.zeros(len(self.packed.ids), np.uint32), np.zeros(self.attributes, np.int64)
-        beside = np.zeros(len(self._values))
-        file_events(
-            events.tokens, self.packed.indptr, self.packed.ids, self._values, self._start, lists, beside, filled
-        )
-        gold, wrong = self.gold[events.tokens].astype(np.uint32), events.labels.astype(np.uint32)
-        return lists, beside, filled, events.tokens.astype(np.uint32), gold, wrong
+        packed, values = self.packed, self._values
+        lists, filled = np.zeros((2, len(packed.ids)), np.uint32), np.zeros((2, self.attributes), np.int64)
+        beside = np.zeros((2, len(values)))
+        file_events(latest.tokens, packed.indptr, packed.ids, values, self._start, lists[0], beside[0], filled[0])
+        return lists, beside, filled
 
     @property
     def _values(self) -> F64:
@@ -139,3 +140,11 @@ class DualExamples:
     @cached_property
     def _factors(self) -> F64:
         return self.kernel.factors(self.packed.indptr, self.packed.ids, self.packed.values)
+
+
+def _padded(transitions: F64) -> F64:
+    """In whole vectors, as the best path is looked for in; labels that do not exist are forbidden."""
+    labels = len(transitions)
+    block = np.full((-(-labels // 4) * 4,) * 2, -np.inf)
+    block[:labels, :labels] = transitions
+    return block
