@@ -76,7 +76,7 @@ def epoch(
                 scores[t - first, j] = factors[t] * (kept[t, j] + nothing * balance[j])
         if last > first:
             gap = _best(scores, block, delta, labels, gold[first:last], path)
-            if not np.isfinite(gap):
+            if not gap < np.inf:  # nor for NaN
                 return count, loss, s
             loss += gap
         for t in range(first, last):

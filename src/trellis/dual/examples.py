@@ -68,6 +68,9 @@ class DualExamples:
             kernel, self._order(number, seed), known.astype(np.int64), events, before, lists,
             1 + number * self.sentences, kept, past.balance(self.gold, self._factors, self.labels), block, sums,
         )  # fmt: skip
+        if unbounded < 0 and not np.isfinite(kept).all():
+            token = np.flatnonzero(~np.isfinite(kept).all(axis=1))[0]
+            unbounded = int(np.searchsorted(self.offsets, token, side="right")) - 1
         if unbounded >= 0:
             raise DataError(
                 f"sentence {unbounded + 1}: its scores are more than a number can hold; make feature values or the "
