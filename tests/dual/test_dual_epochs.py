@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -75,7 +76,7 @@ def test_a_linear_kernel_is_the_perceptron_with_weights(averaged, problem, epoch
 def test_what_is_reported_of_an_epoch(problem, kernel):
     history = [(0, 0), *learn_in_the_dual(problem, kernel, 2)]
     one, two = (trained(problem, kernel, epochs, averaged=False) for epochs in (1, 2))
-    changes = [np.abs(np.asarray(b[0]) - a[0]).sum() / 2 for a, b in zip(history, history[1:], strict=False)]
+    changes = [np.abs(np.asarray(b[0]) - a[0]).sum() / 2 for a, b in pairwise(history)]
     half = len(problem.sentences)
     assert (one.gradient_norm, two.gradient_norm) == (sum(changes[:half]), sum(changes[half:]))
     assert two.converged == (two.gradient_norm == 0)

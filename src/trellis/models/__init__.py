@@ -14,6 +14,8 @@ from trellis.models.tagger import Tagger
 from trellis.store import read_model
 
 MODELS: dict[str, type[Tagger[Any]]] = {"CRF": CRF, "KernelPerceptron": KernelPerceptron}
+# what `trellis train --model-type` knows
+MODEL_TYPES: dict[str, type[Tagger[Any]]] = {"crf": CRF, "kernel-perceptron": KernelPerceptron}
 
 
 def load(path: str | Path, functions: Callables | None = None) -> Any:
@@ -27,4 +29,4 @@ def load(path: str | Path, functions: Callables | None = None) -> Any:
     return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions)
 
 
-__all__ = ["CRF", "MODELS", "KernelPerceptron", "Tagger", "load"]
+__all__ = ["CRF", "MODELS", "MODEL_TYPES", "KernelPerceptron", "Tagger", "load"]

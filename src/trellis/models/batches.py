@@ -55,6 +55,11 @@ class Batched(ABC):
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(one, *zip(*batches, strict=True)))
 
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """How large it is, in words."""
+
     def work(self, tokens: int) -> int:
         """How many tokens of a linear chain would take as long as so many of this model."""
         return tokens

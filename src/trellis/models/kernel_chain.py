@@ -40,6 +40,10 @@ class KernelChain(Batched):
             raise DataError("scores add up to more than a number can hold; make feature values smaller")
         return Chain(scores, self.transitions, offsets).best()[0]
 
+    @property
+    def summary(self) -> str:
+        return f"{self.supports.size:,} support tokens with {len(self.supports.coefficients):,} coefficients"
+
     def work(self, tokens: int) -> int:
         return tokens * (1 + self.supports.size // _SUPPORTS)
 
@@ -62,3 +66,7 @@ class KernelLearner(Batched):
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """With nothing learnt, the first label for every token."""
         return np.zeros(int(offsets[-1]), np.int32)
+
+    @property
+    def summary(self) -> str:
+        return "nothing learnt"

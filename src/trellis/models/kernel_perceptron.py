@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -133,12 +133,6 @@ class KernelPerceptron(Tagger[KernelChain]):
         if outcome.dev_score == 0.0:
             warnings.warn("the score on the development data never rose above 0; has it the same labels?", stacklevel=2)
         return self
-
-    def predict_marginals(self, X: Sentences) -> NoReturn:
-        """There are none."""
-        raise SettingError(
-            "a kernel perceptron has scores but no probabilities, so that it has no marginals; use a CRF for these"
-        )
 
 
 def _known(packed: Packed) -> Packed:

@@ -56,6 +56,10 @@ class LinearChain(Batched):
             return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         return self._chain(packed, offsets).marginals().nodes
 
+    @property
+    def summary(self) -> str:
+        return f"{self.layout.size:,} weights"
+
     def with_weights(self, weights: F64) -> LinearChain:
         """The same model with other weights; what was prepared for scoring is shared."""
         return replace(self, weights=weights, prepared=self._scoring)

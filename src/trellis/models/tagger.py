@@ -33,6 +33,8 @@ class Chains(Protocol):
     def features(self) -> FeatureKind: ...
     @property
     def weights(self) -> F64: ...
+    @property
+    def summary(self) -> str: ...
 
     def best(self, data: Sentences, threads: int = 1) -> NDArray[np.int32]: ...
 
@@ -61,6 +63,12 @@ class Tagger(Estimator, Generic[Chain]):
     def predict_column(self, X: Sentences) -> Column:
         """The best label of every token as a column."""
         return Column(self.predict_ids(X), self._model.labels)
+
+    def predict_marginals(self, X: Sentences) -> list[F64]:
+        """P(label) of every token, where a model has probabilities."""
+        raise SettingError(
+            f"a {type(self).__name__} has scores but no probabilities, so it has no marginals; use a CRF for these"
+        )
 
     def evaluate(self, X: Sentences, y: Labels | None = None) -> Report:
         """Accuracy, and precision, recall and F1 of segments where the labels encode such."""
