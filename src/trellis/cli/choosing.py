@@ -24,18 +24,15 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
     known = inspect.signature(kind).parameters
     defaults = {option.name: option.default for option in ctx.command.params}
     own = {name: value for name, value in settings.items() if name in known}
-    others = [name for name, value in settings.items() if name not in known and name != "options"]
-    # those that no other type has an option for
-    more = {name: p.default for name, p in known.items() if name not in defaults}
-    for name in others:
-        if settings[name] != defaults[name]:
-            listed = ", ".join(f"{key}={default}" for key, default in more.items())
+    more = {name: p.default for name, p in known.items() if name not in defaults}  # what --options has, then
+    listed = ", ".join(f"{name}={default}" for name, default in more.items()) or "nothing"
+    for name, value in settings.items():
+        if name not in known and name != "options" and value not in (None, False, defaults[name]):
             raise SettingError(f"--{name.replace('_', '-')} is no setting of a {model_type}; --options has: {listed}")
     if "options" not in known:
         given = settings["options"] or {}
         for name in given:
             if name not in more:
-                listed = ", ".join(f"{key}={default}" for key, default in more.items())
                 raise SettingError(f"--options of a {model_type} has no '{name}'; it has: {listed}")
         own |= given
     return kind(**own)
