@@ -118,7 +118,7 @@ class DualFitting(Fitting):
 class Sample:
     """Scores some tokens of the training data by others, to see how long that takes."""
 
-    def __init__(self, examples: DualExamples, tokens: int = 300, supports: int = 2000):
+    def __init__(self, examples: DualExamples, tokens: int = 2000, supports: int = 2000):
         labels, every = examples.labels, np.arange(len(examples.gold))
         chosen = every[:: max(1, len(every) // supports)]
         both = np.stack([examples.gold[chosen], (examples.gold[chosen] + 1) % labels])  # as of a mistake
