@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from trellis.dual import Events, Progression
 from trellis.errors import SettingError
 from trellis.optim.adagrad import AdaGrad
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
+from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
@@ -34,6 +36,8 @@ OPTIMIZERS: dict[str, type[Any]] = {
 STATES: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState)
 }
+# that of the perceptron in the dual, and what it has in it
+STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
 
 
 def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
@@ -58,6 +62,8 @@ __all__ = [
     "AdaGrad",
     "Auto",
     "AutoState",
+    "DualPerceptron",
+    "DualPerceptronState",
     "LBFGSState",
     "NewtonCG",
     "NewtonCGState",
