@@ -134,6 +134,10 @@ class ThreadedObjective:
         return self._descent
 
     @property
+    def has_curvature(self) -> bool:
+        return all(shard.loss.curvature_is is not None for shard in self.shards)
+
+    @property
     def l2(self) -> float:
         """Of the Gaussian prior, where there is no other but l1."""
         if not isinstance(self.prior, L2):

@@ -101,6 +101,11 @@ class Objective(Protocol):
     @property
     def l1(self) -> float: ...
 
+    @property
+    def has_curvature(self) -> bool:
+        """Whether the next two can be asked."""
+        ...
+
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]: ...
 
     def hessian_vector(self, theta: F64, direction: F64) -> F64:
