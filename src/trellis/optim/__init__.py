@@ -7,6 +7,7 @@ from typing import Any
 from trellis.errors import SettingError
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
+from trellis.optim.eg import EG, EGState
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
@@ -21,12 +22,14 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "owlqn": OWLQN,
     "cg": NonlinearCG,
     "newton-cg": NewtonCG,
+    "eg": EG,
     "perceptron": Perceptron,
 }
 
 # class name -> class, for checkpoints
 STATES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState)
+    kind.__name__: kind
+    for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState, EGState)
 }
 
 
@@ -43,12 +46,14 @@ def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
 
 
 __all__ = [
+    "EG",
     "LBFGS",
     "OPTIMIZERS",
     "OWLQN",
     "STATES",
     "Auto",
     "AutoState",
+    "EGState",
     "LBFGSState",
     "NewtonCG",
     "NewtonCGState",
