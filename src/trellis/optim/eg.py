@@ -43,7 +43,7 @@ class EG:
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(500, least=1)
     rate: float = setting(0.5, above=0.0, most=1.0)
-    bonus: float = setting(5.0, least=0.0, most=100.0)
+    bonus: float = setting(10.0, least=0.0, most=100.0)
     gap_every: int = setting(1, least=1)
     seed: int = setting(0, least=0)
 

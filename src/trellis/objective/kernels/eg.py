@@ -71,9 +71,9 @@ def eg_pass(
                 _certain(tokens, first, length, room)
                 continue
             _mix(tokens, s, source, nodes, transitions, 0.0 if k == 0 else rate, bonus, room)
-            fits, entropy = solve(room, length, min(k, 1))
+            fits, entropy, log_z = solve(room, length, labels, min(k, 1))
             if k == 0:
-                before = entropy
+                before, size = entropy, abs(log_z)
                 continue
             if fits:
                 _subtract(room, length)
@@ -82,8 +82,7 @@ def eg_pass(
                     if side == 1:
                         break
                     gain = entropy - before - fall
-                    size = 1.0 + abs(before) + abs(entropy) + abs(fall)
-                    moved = fresh or gain >= -_ROUNDING * size
+                    moved = fresh or gain >= -_ROUNDING * (1.0 + size + abs(log_z) + abs(fall))
                     if moved:
                         risen += gain
                         break
@@ -127,7 +126,7 @@ def _mix(
     room: Array,
 ) -> None:
     """(1 - rate) phi + rate scores, and the bonus."""
-    first, length, labels = tokens.offsets[s], tokens.offsets[s + 1] - tokens.offsets[s], len(room.block)
+    first, length, labels = tokens.offsets[s], tokens.offsets[s + 1] - tokens.offsets[s], len(source.transitions)
     kept = 1.0 - rate
     for t in range(length):
         for j in range(labels):
@@ -183,7 +182,7 @@ def _move(tokens: Array, first: int, length: int, room: Array, sign: float, l2: 
 @part
 def _keep(first: int, length: int, s: int, room: Array, nodes: Array, transitions: Array) -> None:
     """The potentials are the new phi."""
-    labels = len(room.block)
+    labels = transitions.shape[1]
     for t in range(length):
         for j in range(labels):
             value = room.potentials[t, j]

@@ -26,7 +26,7 @@ class Room(NamedTuple):
 
     scores: Array  # F64[longest, width]
     potentials: Array  # F64[longest, width]
-    block: Array  # F64[labels, labels]: potentials of transitions
+    block: Array  # F64[width, width]: potentials of transitions
     psi: Array  # F64[rows, width]
     alpha: Array  # F64[rows, width]
     scale: Array  # F64[longest]
@@ -44,7 +44,7 @@ def room_for_sentence(tokens: Array, labels: int) -> Array:
         longest = max(longest, tokens.offsets[s + 1] - tokens.offsets[s])
     rows = (longest + 3) // 4 * 4 + 1
     return Room(
-        np.zeros((longest, width)), np.full((longest, width), -np.inf), np.zeros((labels, labels)),
+        np.zeros((longest, width)), np.full((longest, width), -np.inf), np.full((width, width), -np.inf),
         np.zeros((rows, width)), np.zeros((rows, width)), np.ones(longest),
         np.zeros((width, width)), np.zeros((width, width)), np.zeros(width),
         np.zeros((2, longest, width)), np.zeros((2, width, width)),
@@ -52,18 +52,17 @@ def room_for_sentence(tokens: Array, labels: int) -> Array:
 
 
 @part
-def solve(room: Array, length: int, side: int) -> Array:
+def solve(room: Array, length: int, labels: int, side: int) -> Array:
     """Marginals of the distribution that potentials and block give, into nodes[side] and arcs[side]; returns whether
-    that was possible, and its entropy, log Z - E[potentials of a path]."""
-    labels = len(room.block)
+    that was possible, its entropy, log Z - E[potentials of a path], and log Z."""
     top, bottom, _ = spread_of(room.block)
     if not top - bottom <= _MOST_OF_TRANSITIONS:
-        return False, 0.0
+        return False, 0.0, 0.0
     fits, log_z = _enter(room, length, _MOST_SPREAD - (top - bottom))
     if not fits:
-        return False, 0.0
+        return False, 0.0, 0.0
     for i in range(labels):
-        exp_into(room.block[i], top, room.across[i, :labels])
+        exp_into(room.block[i], top, room.across[i])
     for i in range(labels):
         for j in range(labels):
             room.down[j, i] = room.across[i, j]
@@ -71,7 +70,7 @@ def solve(room: Array, length: int, side: int) -> Array:
     log_z += top * (length - 1) - log_product(room.scale, 0, 1, length)
     _backward(room, length, room.nodes[side])
     _sum_arcs(room, length, room.arcs[side])
-    return True, log_z - _expected(room, length, side)
+    return True, log_z - _expected(room, length, labels, side), log_z
 
 
 @part
@@ -164,9 +163,9 @@ def _sum_arcs(room: Array, length: int, arcs: Array) -> None:
 
 
 @part
-def _expected(room: Array, length: int, side: int) -> float:
+def _expected(room: Array, length: int, labels: int, side: int) -> float:
     """E[potentials of a path]."""
-    nodes, arcs, labels = room.nodes[side], room.arcs[side], len(room.block)
+    nodes, arcs = room.nodes[side], room.arcs[side]
     total = 0.0
     for t in range(length):
         for j in range(labels):

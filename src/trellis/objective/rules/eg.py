@@ -27,5 +27,5 @@ class EGRule:
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.eg import eg_pass
 
-        given = self.fresh, self.share, self.bonus
-        return Ran(eg_pass(shard.tokens, order, vectors[0], vectors[-1], self.l2, *stores, *given))
+        given = self.fresh, float(self.share), float(self.bonus)
+        return Ran(eg_pass(shard.tokens, order, vectors[0], vectors[-1], float(self.l2), *stores, *given))
