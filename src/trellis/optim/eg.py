@@ -53,6 +53,7 @@ class EG:
     def start(self, objective: Objective, theta: F64) -> EGState:
         if not smooth_prior(objective, "eg") > 0.0:
             raise SettingError("l2 is 0, and without a prior there is no dual for eg; give l2 > 0, or use lbfgs or auto")
+        objective.online(marginals=True)  # or an error, before anything is done
         return EGState(theta)
 
     def step(self, objective: Objective, state: EGState) -> EGState:
