@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 
@@ -28,7 +30,7 @@ class Dual:
         total = np.array(
             [
                 sum(nodes[t, label] for t, label in zip(tokens, path, strict=True))
-                + sum(transitions[s, i, j] for i, j in zip(path, path[1:], strict=False))
+                + sum(transitions[s, i, j] for i, j in pairwise(path))
                 for path in self.paths[s]
             ]
         )

@@ -98,7 +98,7 @@ def test_priors_that_have_no_such_dual_are_refused(problem):
         with ThreadedObjective(problem.shards(), problem.size, prior, 1, l1) as objective:
             EG().start(objective, np.zeros(problem.size))
 
-    with pytest.raises(SettingError, match="l2 is 0, .* give l2 > 0, or use lbfgs or auto"):
+    with pytest.raises(SettingError, match=r"l2 is 0, .* give l2 > 0, or use lbfgs or auto"):
         start(L2(0.0))
     with pytest.raises(SettingError, match=r"l1 is 0\.5, which eg does not know"):
         start(L2(1.0), 0.5)

@@ -28,7 +28,11 @@ class EGState(OnlineState):
 
     dual: float = -math.inf
     gap: float = math.inf
-    evaluations: int = 0  # type: ignore[assignment]
+    evaluations: int = 0
+
+    @property
+    def more(self) -> dict[str, float]:
+        return {"dual": self.dual, "gap": self.gap}
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,9 @@ class EG:
 
     def start(self, objective: Objective, theta: F64) -> EGState:
         if not smooth_prior(objective, "eg") > 0.0:
-            raise SettingError("l2 is 0, and without a prior there is no dual for eg; give l2 > 0, or use lbfgs or auto")
+            raise SettingError(
+                "l2 is 0, and without a prior there is no dual for eg; give l2 > 0, or use lbfgs or auto"
+            )
         objective.online(marginals=True)  # or an error, before anything is done
         return EGState(theta)
 
@@ -74,7 +80,7 @@ class EG:
         return min(state.epoch / self.epochs, 1.0)
 
     def usual_work(self, objective: Objective) -> float:
-        return 1.0
+        return self.epochs / 50.0
 
     @property
     def vectors(self) -> int:

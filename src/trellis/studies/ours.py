@@ -62,7 +62,11 @@ class Clocked:
     def descent(self) -> None:
         return None
 
-    def online(self) -> NoReturn:
+    @property
+    def l2(self) -> float:
+        return self.objective.l2
+
+    def online(self, marginals: bool = False) -> NoReturn:
         raise NotImplementedError
 
 

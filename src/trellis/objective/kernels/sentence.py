@@ -21,8 +21,8 @@ _MOST_SPREAD, _MOST_OF_TRANSITIONS = 600.0, 330.0  # see `scaled`
 
 
 class Room(NamedTuple):
-    """Memory for sentences up to some length. Rows of psi and alpha are a multiple of four more than one, and padding is
-    0 or, for potentials, -inf."""
+    """Memory for sentences up to some length. psi and alpha have one row more than a multiple of four. What is padding
+    is 0, or -inf where potentials are."""
 
     scores: Array  # F64[longest, width]
     potentials: Array  # F64[longest, width]

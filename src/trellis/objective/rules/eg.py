@@ -14,8 +14,8 @@ from trellis.objective.online import I64, OnlineShard, Ran
 class EGRule:
     """Stores: log-potentials of labels F64[tokens, labels] and of transitions F64[sentences, labels, labels], rates
     F64[sentences, 1]. Vectors: theta; if `fresh`, zeros, which become theta, and the weights of which a `share` of the
-    scores is mixed into the potentials, together with a `bonus` for gold labels. Tally: by how much the dual rose, steps
-    that failed, sentences that stayed as they were."""
+    scores is mixed into the potentials, together with a `bonus` for gold labels. Tally: by how much the dual rose,
+    steps that failed, sentences that stayed as they were."""
 
     l2: float
     fresh: bool = False
@@ -27,5 +27,11 @@ class EGRule:
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.eg import eg_pass
 
-        given = self.fresh, float(self.share), float(self.bonus)
-        return Ran(eg_pass(shard.tokens, order, vectors[0], vectors[-1], float(self.l2), *stores, *given))
+        theta, source = vectors[0], vectors[-1]
+        nodes, transitions, rates = stores
+        return Ran(
+            eg_pass(
+                shard.tokens, order, theta, source, float(self.l2), nodes, transitions, rates,
+                self.fresh, float(self.share), float(self.bonus),
+            )
+        )  # fmt: skip
