@@ -84,6 +84,12 @@ def test_a_gap_that_is_not_computed_is_not_known(problem):
     assert found[-1].epoch % 3 == 0
 
 
+def test_an_end_far_from_the_optimum_is_told(problem, caplog):
+    with problem.objective(l2=0.5) as objective:
+        assert run(EG(epochs=2), objective, np.zeros(problem.size)).converged
+    assert "after 2 epochs the duality gap is" in caplog.text
+
+
 @pytest.mark.parametrize("bonus", [0.0, 5.0, 30.0])
 @pytest.mark.parametrize("rate", [0.01, 1.0])
 def test_any_start_leads_there(problem, seen, bonus, rate):
