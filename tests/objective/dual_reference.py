@@ -36,6 +36,16 @@ class Dual:
         )
         return np.exp(total - np.logaddexp.reduce(total))
 
+    def mask(self):
+        """The labels that are allowed, BOOL[tokens, labels]."""
+        allowed, labels = self.problem.examples.allowed, self.problem.layout.labels
+        return np.ones((len(self.problem.examples.gold), labels), bool) if allowed is None else allowed.mask()
+
+    def fits(self, s, nodes, transitions):
+        """Whether the potentials of a sentence are near enough to one another for steps to be made at once."""
+        mask, spread = self.mask(), np.ptp(transitions[s])
+        return spread <= 330 and all(np.ptp(nodes[t][mask[t]]) + spread <= 600 for t in self.problem.tokens_of(s))
+
     def value(self, distributions):
         """D(alpha), and theta = G / l2."""
         entropy = sum(-float(p[p > 0] @ np.log(p[p > 0])) for p in distributions.values())
@@ -75,7 +85,7 @@ class Dual:
                 new_nodes[tokens] = (1 - rate) * nodes[tokens] + rate * token_scores[tokens]
                 new_transitions[s] = (1 - rate) * transitions[s] + rate * matrix
                 new_alpha = {**alpha, s: self.distribution(s, new_nodes, new_transitions)}
-                if self.value(new_alpha)[0] >= dual - 1e-11:
+                if self.fits(s, new_nodes, new_transitions) and self.value(new_alpha)[0] >= dual - 1e-11:
                     break
                 rate, failed = rate / 2, failed + 1
             nodes, transitions, alpha = new_nodes, new_transitions, new_alpha
