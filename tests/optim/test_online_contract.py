@@ -13,11 +13,15 @@ from trellis.errors import SettingError
 from trellis.features import TemplateFeatures, templates_for
 from trellis.losses import Target, find_loss
 from trellis.objective import L2, Examples, cut_into_shards
-from trellis.optim import EG, OPTIMIZERS, STATES, Perceptron, traits_of
+from trellis.optim import EG, OPTIMIZERS, SAGA, SGD, STATES, AdaGrad, Perceptron, traits_of
 from trellis.scoring import observed_layout
 
 # optimiser -> what it makes of itself, given more settings
 OPTIMISERS = {
+    "sgd": SGD,
+    "sgd, inverse": lambda **more: SGD(schedule="inverse", averaged=False, **more),
+    "adagrad": AdaGrad,
+    "saga": SAGA,
     "eg": EG,
     "eg, gap now and then": lambda **more: EG(gap_every=4, **more),
     "perceptron": Perceptron,

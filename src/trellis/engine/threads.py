@@ -149,7 +149,7 @@ class ThreadedObjective:
         if why is not None:
             raise SettingError(f"this optimizer cannot learn with {why}; use lbfgs or auto")
         if self._online is None:
-            self._online = Online([shard for shard in self.shards if isinstance(shard, PlainShard)])
+            self._online = Online([shard for shard in self.shards if isinstance(shard, PlainShard)], self.size)
         return self._online
 
     def forget(self) -> None:

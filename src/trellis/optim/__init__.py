@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from trellis.dual import Events, Progression
 from trellis.errors import SettingError
+from trellis.optim.adagrad import AdaGrad
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
+from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
 from trellis.optim.eg import EG, EGState
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
@@ -14,7 +17,9 @@ from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
 from trellis.optim.online import OnlineState
 from trellis.optim.owlqn import OWLQN, OWLQNState
 from trellis.optim.perceptron import Perceptron
+from trellis.optim.saga import SAGA
 from trellis.optim.settings import check_names
+from trellis.optim.sgd import SGD
 
 OPTIMIZERS: dict[str, type[Any]] = {
     "auto": Auto,
@@ -22,6 +27,9 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "owlqn": OWLQN,
     "cg": NonlinearCG,
     "newton-cg": NewtonCG,
+    "sgd": SGD,
+    "adagrad": AdaGrad,
+    "saga": SAGA,
     "eg": EG,
     "perceptron": Perceptron,
 }
@@ -31,6 +39,8 @@ STATES: dict[str, type[Any]] = {
     kind.__name__: kind
     for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState, EGState)
 }
+# that of the perceptron in the dual, and what it has in it
+STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
 
 
 def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
@@ -50,9 +60,14 @@ __all__ = [
     "LBFGS",
     "OPTIMIZERS",
     "OWLQN",
+    "SAGA",
+    "SGD",
     "STATES",
+    "AdaGrad",
     "Auto",
     "AutoState",
+    "DualPerceptron",
+    "DualPerceptronState",
     "EGState",
     "LBFGSState",
     "NewtonCG",

@@ -60,6 +60,22 @@ class Online(Protocol):
     def sentences(self) -> int: ...
     @property
     def labels(self) -> int: ...
+    @property
+    def width(self) -> int:
+        """Labels, rounded up to whole vectors."""
+        ...
+
+    @property
+    def counts(self) -> F64:
+        """How often the attribute of each weight occurs in an epoch, or a transition is seen in the labels."""
+        ...
+
+    @property
+    def shares(self) -> F64:
+        """The part of the prior that a weight has in one of its updates, which are as many as its attribute occurs in
+        an epoch, or for transitions as there are fours."""
+        ...
+
     def length(self, axis: str) -> int: ...
 
     def epoch(
@@ -71,6 +87,10 @@ class Online(Protocol):
         snapshots: int = 0,
     ) -> Passed:
         """All sentences once, in an order drawn at random."""
+        ...
+
+    def trial(self, rule: Any, judge: Any, vectors: Sequence[F64], rng: np.random.Generator, sample: int) -> Passed:
+        """The rule on a sample of sentences; its vectors, and what another rule then counts on another sample."""
         ...
 
 

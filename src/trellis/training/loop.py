@@ -150,8 +150,13 @@ def _progress(run: Run, score: float | None, fraction: float) -> Progress:
     state = run.state
     return Progress(
         state.iteration, state.value, state.gradient_norm, score, run.seconds, state.evaluations, fraction,
-        state.products, int(np.count_nonzero(state.theta)), refined(run.seconds, fraction), getattr(state, "more", {}),
+        state.products, _active(state), refined(run.seconds, fraction), getattr(state, "more", {}),
     )  # fmt: skip
+
+
+def _active(state: Any) -> int:
+    """Weights that are not 0; a state whose theta has more in it than weights counts for itself."""
+    return int(state.active) if hasattr(state, "active") else int(np.count_nonzero(state.theta))
 
 
 def _outcome(objective: Objective, run: Run, stopped_early: bool, began: float) -> Outcome:
