@@ -14,6 +14,7 @@ from trellis.errors import DataError, FileAccessError, SettingError
 from trellis.studies.tsuboi.claims import CLAIMS
 from trellis.studies.tsuboi.memory import Growth
 from trellis.studies.tsuboi.methods import all_methods
+from trellis.studies.tsuboi.online_claims import ONLINE_CLAIMS
 from trellis.studies.tsuboi.output import read_results
 
 pytest.importorskip("matplotlib", reason="Matplotlib is not installed; pip install trellis[plot]")
@@ -46,7 +47,7 @@ def test_every_method_runs_on_every_case(quick):
             assert method["held_bytes"] > 0
         assert set(case["fastest"]) == {"1e-2", "1e-3", "1e-4", "f1"}
         assert min(case["costs"].values()) > 0
-    assert {claim["claim"] for claim in found["claims"]} == {claim.key for claim in CLAIMS}
+    assert {claim["claim"] for claim in found["claims"]} == {claim.key for claim in (*CLAIMS, *ONLINE_CLAIMS)}
     assert {claim["weights"] for claim in found["claims"]} == {"seen", "all"}
 
 
@@ -96,7 +97,7 @@ def test_the_report_has_every_claim_method_and_plot(quick):
     _, folder, page = quick
     report = (folder / "report.md").read_text(encoding="utf-8")
     assert "figures mean nothing" in report
-    for claim in CLAIMS:
+    for claim in (*CLAIMS, *ONLINE_CLAIMS):
         assert report.count(claim.text) == 2  # for both kinds of weights
     for method in all_methods(60).values():
         assert method.name in report

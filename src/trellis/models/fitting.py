@@ -164,7 +164,7 @@ class Fitting:
         def report(now: Progress) -> None:
             if log is not None:
                 values = asdict(now)
-                log.write("iteration", {name: values[name] for name in _LOGGED})
+                log.write("iteration", {**{name: values[name] for name in _LOGGED}, **now.more})
             if self._progress is not None:
                 left = refined(now.seconds, now.fraction, self._expected)
                 self._progress(replace(now, seconds_left=left))

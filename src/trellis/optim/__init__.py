@@ -10,6 +10,7 @@ from trellis.optim.adagrad import AdaGrad
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
 from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
+from trellis.optim.eg import EG, EGState
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
@@ -29,12 +30,14 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "sgd": SGD,
     "adagrad": AdaGrad,
     "saga": SAGA,
+    "eg": EG,
     "perceptron": Perceptron,
 }
 
 # class name -> class, for checkpoints
 STATES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState)
+    kind.__name__: kind
+    for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState, EGState)
 }
 # that of the perceptron in the dual, and what it has in it
 STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
@@ -53,6 +56,7 @@ def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
 
 
 __all__ = [
+    "EG",
     "LBFGS",
     "OPTIMIZERS",
     "OWLQN",
@@ -64,6 +68,7 @@ __all__ = [
     "AutoState",
     "DualPerceptron",
     "DualPerceptronState",
+    "EGState",
     "LBFGSState",
     "NewtonCG",
     "NewtonCGState",

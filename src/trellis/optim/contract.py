@@ -135,7 +135,8 @@ class Objective(Protocol):
 class State(Protocol):
     """Everything the next step depends on, and what the loop around it reads. A frozen dataclass of arrays, numbers,
     truth values, texts, None, tuples of these and other states, so that checkpoints can hold any of them; `STATES` has
-    its class. Arrays of floats are finite, and as long as theta if they have one dimension."""
+    its class. Arrays of floats are finite, and as long as theta if they have one dimension. A state may also have
+    `more`, numbers by name that belong into the log of a run."""
 
     @property
     def theta(self) -> F64: ...

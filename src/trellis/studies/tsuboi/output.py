@@ -7,7 +7,7 @@ from typing import Any
 
 from trellis.studies.folder import read_found, write_found, write_pages
 from trellis.studies.tsuboi.measures import MEASURES, fastest, gap, reached
-from trellis.studies.tsuboi.page import judged, write_page
+from trellis.studies.tsuboi.page import judged, judged_online, write_page
 from trellis.studies.tsuboi.pictures import draw_case, f1_file, gap_file
 from trellis.studies.tsuboi.problem import WEIGHTS
 from trellis.studies.tsuboi.results import Case, Run, Study
@@ -37,8 +37,13 @@ def summary(study: Study) -> dict[str, Any]:
         "quick": study.settings["quick"],
         "machine": dict(study.machine),
         "cases": {case.key: _of_case(case) for case in study.cases},
-        "claims": [each.as_json() for weights in there for each in judged(study, weights)],
+        "claims": [claim for weights in there for claim in _claims(study, weights)],
     }
+
+
+def _claims(study: Study, weights: str) -> list[dict[str, Any]]:
+    of_batch, of_online = judged(study, weights), judged_online(study, weights)
+    return [each.as_json() for each in of_batch] + [each.as_json() for each in of_online]
 
 
 def _of_case(case: Case) -> dict[str, Any]:
