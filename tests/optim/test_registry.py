@@ -83,5 +83,3 @@ def test_a_tolerance_that_does_not_fit_is_refused(tol):
 
 def test_states_are_known_by_the_names_of_their_classes():
     assert all(kind.__name__ == name for name, kind in STATES.items())
-    of_the_dual = {"DualPerceptronState", "Progression", "Events"}  # no optimiser of a CRF
-    assert len(set(STATES) - of_the_dual) == len(OPTIMIZERS)

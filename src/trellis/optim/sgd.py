@@ -22,6 +22,7 @@ _FURTHER = 5.0  # smaller ones, where the smallest of these is the best
 _SMALLEST = 1e-9
 _SAMPLE = 500  # sentences to learn from, and as many to judge by
 _SNAPSHOTS = 8
+_MISSING = 0.1  # of the sentences: if more are left out, weights have gone too far
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,9 @@ class SGD:
         rule = SGDRule(state.numbers[0], self._decay, objective.l2, online.sentences, state.epoch * online.sentences)
         snapshots = _SNAPSHOTS if self.averaged else 0
         done = online.epoch(rule, state.vectors, draws(self.seed, state.epoch), snapshots=snapshots)
-        (theta,), loss = done.vectors, done.tally[0]
-        if not (math.isfinite(loss) and np.isfinite(theta).all()):  # too far: once more with a smaller step
+        (theta,), (loss, missing) = done.vectors, done.tally
+        too_far = missing > _MISSING * online.sentences or not math.isfinite(loss)
+        if too_far or not np.isfinite(theta).all():  # once more with a smaller step
             size = state.numbers[0] / 10.0
             epoch = state.epoch + 1
             return replace(state, numbers=(size,), epoch=epoch, converged=epoch >= self.epochs, stuck=size < _SMALLEST)
