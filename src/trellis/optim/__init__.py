@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from trellis.errors import SettingError
+from trellis.optim.arow import AROW
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
 from trellis.optim.lbfgs import LBFGS, LBFGSState
+from trellis.optim.mira import MIRA
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
 from trellis.optim.online import OnlineState
 from trellis.optim.owlqn import OWLQN, OWLQNState
+from trellis.optim.passive_aggressive import PassiveAggressive
 from trellis.optim.perceptron import Perceptron
 from trellis.optim.settings import check_names
 
@@ -22,6 +25,9 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "cg": NonlinearCG,
     "newton-cg": NewtonCG,
     "perceptron": Perceptron,
+    "pa": PassiveAggressive,
+    "arow": AROW,
+    "mira": MIRA,
 }
 
 # class name -> class, for checkpoints
@@ -43,7 +49,9 @@ def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
 
 
 __all__ = [
+    "AROW",
     "LBFGS",
+    "MIRA",
     "OPTIMIZERS",
     "OWLQN",
     "STATES",
@@ -58,6 +66,7 @@ __all__ = [
     "Objective",
     "OnlineState",
     "Optimizer",
+    "PassiveAggressive",
     "Perceptron",
     "State",
     "Traits",
