@@ -133,15 +133,22 @@ class ThreadedObjective:
             self._descent = Descent(plain, self.size, self.prior.l2)
         return self._descent
 
-    def online(self) -> Online:
+    @property
+    def l2(self) -> float:
+        """Of the Gaussian prior, where there is no other but l1."""
+        if not isinstance(self.prior, L2):
+            raise SettingError("this optimizer knows the priors l2 and l1 alone, not hyperbolic; use lbfgs or auto")
+        return self.prior.l2
+
+    def online(self, marginals: bool = False) -> Online:
         """The same data for update rules, one sentence after the other."""
         from trellis.engine.online import Online
-        from trellis.objective.online import why_not_online
+        from trellis.objective.online import why_no_marginals, why_not_online
 
+        why = why_not_online(self.shards) or (why_no_marginals(self.shards) if marginals else None)
+        if why is not None:
+            raise SettingError(f"this optimizer cannot learn with {why}; use lbfgs or auto")
         if self._online is None:
-            why = why_not_online(self.shards)
-            if why is not None:
-                raise SettingError(f"online optimizers cannot learn with {why}; use lbfgs or auto")
             self._online = Online([shard for shard in self.shards if isinstance(shard, PlainShard)])
         return self._online
 

@@ -101,3 +101,8 @@ def why_not_online(shards: Sequence[Any]) -> str | None:
     if any(target.known is not None or target.soft is not None for shard in shards for target in shard.targets):
         return "labels that are known in part, or soft"
     return None
+
+
+def why_no_marginals(shards: Sequence[Any]) -> str | None:
+    """What keeps rules that need marginals from these shards; None for nothing."""
+    return "attributes on transitions" if any(shard.arcs is not None for shard in shards) else None

@@ -8,6 +8,7 @@ from trellis.errors import SettingError
 from trellis.optim.arow import AROW
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
+from trellis.optim.frank_wolfe import BCFW
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.mira import MIRA
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
@@ -28,6 +29,7 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "pa": PassiveAggressive,
     "arow": AROW,
     "mira": MIRA,
+    "bcfw": BCFW,
 }
 
 # class name -> class, for checkpoints
@@ -50,6 +52,7 @@ def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
 
 __all__ = [
     "AROW",
+    "BCFW",
     "LBFGS",
     "MIRA",
     "OPTIMIZERS",

@@ -92,8 +92,14 @@ class Objective(Protocol):
         """About the diagonal of H(theta): positive, good for scaling."""
         ...
 
-    def online(self) -> Online:
-        """The same data for update rules; SettingError where that is not possible."""
+    @property
+    def l2(self) -> float:
+        """Of the Gaussian prior, where there is no other but l1; else SettingError."""
+        ...
+
+    def online(self, marginals: bool = False) -> Online:
+        """The same data for update rules, and for those that need marginals; SettingError where that is not
+        possible."""
         ...
 
     def descent(self) -> Descent | None:

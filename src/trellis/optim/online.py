@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import SettingError
+from trellis.optim.contract import Objective
+
 F64 = NDArray[np.float64]
 
 
@@ -42,6 +45,13 @@ class OnlineState:
     @property
     def products(self) -> int:
         return self.epoch
+
+
+def smooth_prior(objective: Objective, name: str) -> float:
+    """l2, if that is all there is of a prior."""
+    if objective.l1 > 0:
+        raise SettingError(f"l1 is {objective.l1:g}, which {name} does not know; use the optimizer adagrad or owlqn")
+    return objective.l2
 
 
 def draws(seed: int, epoch: int) -> np.random.Generator:
