@@ -1,6 +1,6 @@
 """Adaptive regularisation of weights (Crammer, Kulesza & Dredze 2009), for sequences, with a diagonal covariance.
 
-    loss = S(y*) - S(y) + number of wrong labels;   beta = 1 / (Delta' Sigma Delta + gamma)
+    loss = S(y*) - S(y) + margin(y*, y);            beta = 1 / (Delta' Sigma Delta + gamma)
     theta <- theta + loss beta Sigma Delta;         1 / Sigma_k <- 1 / Sigma_k + Delta_k^2 / gamma
 
 Often-seen weights get small variances, and move little; a weight that is seen for the first time moves at once.
@@ -12,6 +12,7 @@ from typing import Any
 
 from trellis.jit import kernel, part
 from trellis.objective.kernels.changes import KINDS, flat, gather, room_for_change
+from trellis.objective.kernels.passive_aggressive import WORST, margin_of
 from trellis.objective.kernels.paths import best_path, mistakes, room_for_search
 
 Array = Any
@@ -46,16 +47,16 @@ def move_by_variance(
 
 @kernel
 def arow_pass(
-    tokens: Array, order: Array, theta: Array, late: Array, variance: Array, step: int, gamma: float, search_cost: float
+    tokens: Array, order: Array, theta: Array, late: Array, variance: Array, step: int, gamma: float, margin: int
 ) -> Array:
     """As `passive_aggressive_pass`; the variances are changed, too."""
     search, change = room_for_search(tokens, theta), room_for_change(tokens, theta)
     value, sentences, labels = 0.0, 0, 0
     for n in range(len(order)):
         s = order[n]
-        excess = best_path(tokens, s, theta, search_cost, search)
+        excess = best_path(tokens, s, theta, 1.0 if margin == WORST else 0.0, search)
         wrong = mistakes(tokens, s, search.path)
-        loss = excess + wrong
+        loss = excess + margin_of(wrong, margin)
         if wrong > 0 and loss > 0.0:
             value, sentences, labels = value + loss, sentences + 1, labels + wrong
             gather(tokens, s, search.path, theta, change)

@@ -2,9 +2,9 @@
 
     minimise  sum over i of max over y of [cost(y) - theta' psi_i(y)] + l2/2 |theta|^2,    psi_i(y) = F(y_i) - F(y)
 
-In the dual every sentence has a distribution over its paths, which matters only by expectations: of labels at tokens and
-of pairs of labels, both kept as the gold path's counts minus theirs, so that they are 0 at the start, and of the cost,
-l_i. With Psi_i = E[psi_i],
+In the dual every sentence has a distribution over its paths, which matters only by expectations: of labels at tokens
+and of pairs of labels, both kept as the gold path's counts minus theirs, so that they are 0 at the start, and of the
+cost, l_i. With Psi_i = E[psi_i],
 
     theta = 1/l2 sum of Psi_i,    dual = sum of l_i - l2/2 |theta|^2
 
@@ -12,6 +12,9 @@ A step goes from sentence i's distribution towards the path y* that is best with
 that makes the dual largest; d = psi_i(y*) - Psi_i = E[F] - F(y*):
 
     gap_i = cost(y*) - l_i - theta' d >= 0,    gamma = min(1, l2 gap_i / |d|^2)
+
+(Keeping up to 16 paths a sentence, with the shares that make the dual largest, needs half as many epochs for the same
+dual; but each takes more than twice as long, and the objective falls more slowly.)
 """
 
 from __future__ import annotations

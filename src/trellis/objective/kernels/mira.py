@@ -65,10 +65,14 @@ def hildreth(gram: Array, short: Array, paths: int, most: float, alpha: Array) -
 
 @kernel
 def mira_pass(tokens: Array, order: Array, theta: Array, late: Array, step: int, k: int, most: float) -> Array:
-    """As `passive_aggressive_pass`, with k paths a sentence and C = `most`; the loss is that of the worst constraint."""
+    """As `passive_aggressive_pass`, with k paths a sentence and C = `most`; a sentence's loss is the largest of theirs."""
     search, change = room_for_k(tokens, theta, k), room_for_change(tokens, theta)
     room = change.place.shape[1]
-    place, amount, count = np.zeros((k, KINDS, room), np.int64), np.zeros((k, KINDS, room)), np.zeros((k, KINDS), np.int64)
+    place, amount, count = (
+        np.zeros((k, KINDS, room), np.int64),
+        np.zeros((k, KINDS, room)),
+        np.zeros((k, KINDS), np.int64),
+    )
     spread = (
         np.zeros(theta.rows.size), np.zeros(len(theta.singles)), np.zeros(theta.transitions.size),
         np.zeros(len(theta.arcs)),

@@ -1,10 +1,11 @@
 """The passive-aggressive algorithms for sequences (Crammer, Dekel, Keshet, Shalev-Shwartz & Singer 2006).
 
-    loss = S(y*) - S(y) + margin(y*, y)          y* = argmax S(y), or of S + the number of wrong labels
+    y* = argmax S(y);   loss = S(y*) - S(y) + margin(y*, y)
     theta <- theta + tau Delta,  Delta = F(y) - F(y*)
     PA: tau = loss / |Delta|^2    PA-I: min(C, PA's)    PA-II: loss / (|Delta|^2 + 1 / (2 C))
 
-Nothing is done where y* is the gold path. The average over all steps comes as the perceptron's does.
+Nothing is done where y* is the gold path. With the margin WORST, y* is the path with the largest loss in place of that
+with the highest score. The average over all steps comes as the perceptron's does.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from trellis.objective.kernels.paths import best_path, mistakes, room_for_search
 
 Array = Any
 
-ONE, ROOT, COUNT = 0, 1, 2  # margins: 1, the square root of the number of wrong labels, the number
+ONE, ROOT, COUNT, WORST = 0, 1, 2, 3  # margins: 1, the square root of the number of wrong labels, the number twice
 
 
 @part
 def margin_of(wrong: int, kind: int) -> float:
-    if kind == COUNT:
+    if kind >= COUNT:
         return float(wrong)
     return np.sqrt(float(wrong)) if kind == ROOT else 1.0  # type: ignore[no-any-return]
 
@@ -40,14 +41,14 @@ def step_size(loss: float, norm: float, variant: int, aggressiveness: float) -> 
 @kernel
 def passive_aggressive_pass(
     tokens: Array, order: Array, theta: Array, late: Array, step: int, variant: int, aggressiveness: float,
-    margin: int, search_cost: float,
+    margin: int,
 ) -> Array:  # fmt: skip
     """As `perceptron_pass`, but for the value: losses, added up."""
     search, change = room_for_search(tokens, theta), room_for_change(tokens, theta)
     value, sentences, labels = 0.0, 0, 0
     for n in range(len(order)):
         s = order[n]
-        excess = best_path(tokens, s, theta, search_cost, search)
+        excess = best_path(tokens, s, theta, 1.0 if margin == WORST else 0.0, search)
         wrong = mistakes(tokens, s, search.path)
         loss = excess + margin_of(wrong, margin)
         if wrong > 0 and loss > 0.0:

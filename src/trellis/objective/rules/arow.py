@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from trellis.objective.kernels.places import Vector
 from trellis.objective.online import I64, OnlineShard, Ran
+from trellis.objective.rules.passive_aggressive import MARGINS
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,7 @@ class ArowRule:
 
     steps: int
     gamma: float
-    searches_for_loss: bool = False
+    margin: str
     in_fours: ClassVar[bool] = False
     stores: ClassVar[tuple[str, ...]] = ()
 
@@ -25,5 +26,5 @@ class ArowRule:
 
         theta, late, variance = vectors
         steps = self.steps + done
-        cost = float(self.searches_for_loss)
-        return Ran(arow_pass(shard.tokens, order, theta, late, variance, steps, self.gamma, cost))
+        margin = MARGINS.index(self.margin)
+        return Ran(arow_pass(shard.tokens, order, theta, late, variance, steps, self.gamma, margin))

@@ -9,19 +9,17 @@ from typing import Any, ClassVar
 from trellis.objective.kernels.places import Vector
 from trellis.objective.online import I64, OnlineShard, Ran
 
-MARGINS = ("one", "root", "count")  # as the kernel numbers them
+MARGINS = ("one", "root", "count", "worst")  # as the kernel numbers them
 
 
 @dataclass(frozen=True)
 class PassiveAggressiveRule:
-    """Vectors and steps as the perceptron's. Tally: losses added up, sentences with a loss, wrong labels in these.
-    `searches_for_loss`: the path is the best one by score and wrong labels, not by score alone."""
+    """Vectors and steps as the perceptron's. Tally: losses added up, sentences with a loss, wrong labels in these."""
 
     steps: int
     variant: int
     aggressiveness: float
     margin: str
-    searches_for_loss: bool = False
     in_fours: ClassVar[bool] = False
     stores: ClassVar[tuple[str, ...]] = ()
 
@@ -32,6 +30,6 @@ class PassiveAggressiveRule:
         return Ran(
             passive_aggressive_pass(
                 shard.tokens, order, theta, late, self.steps + done, self.variant, self.aggressiveness,
-                MARGINS.index(self.margin), float(self.searches_for_loss),
+                MARGINS.index(self.margin),
             )
         )  # fmt: skip
