@@ -65,7 +65,7 @@ def hildreth(gram: Array, short: Array, paths: int, most: float, alpha: Array) -
 
 @kernel
 def mira_pass(tokens: Array, order: Array, theta: Array, late: Array, step: int, k: int, most: float) -> Array:
-    """As `passive_aggressive_pass`, with k paths a sentence and C = `most`; a sentence's loss is the largest of theirs."""
+    """As `passive_aggressive_pass`, for k paths a sentence, and C = `most`; its loss is the largest of theirs."""
     search, change = room_for_k(tokens, theta, k), room_for_change(tokens, theta)
     room = change.place.shape[1]
     place, amount, count = (

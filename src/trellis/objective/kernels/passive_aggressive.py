@@ -27,7 +27,7 @@ ONE, ROOT, COUNT, WORST = 0, 1, 2, 3  # margins: 1, the square root of the numbe
 def margin_of(wrong: int, kind: int) -> float:
     if kind >= COUNT:
         return float(wrong)
-    return np.sqrt(float(wrong)) if kind == ROOT else 1.0  # type: ignore[no-any-return]
+    return np.sqrt(float(wrong)) if kind == ROOT else 1.0
 
 
 @part

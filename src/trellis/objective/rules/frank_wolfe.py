@@ -26,7 +26,8 @@ class FrankWolfeRule:
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.frank_wolfe import frank_wolfe_pass
 
-        theta, late = vectors
+        (theta, late), (nodes, arcs, expected) = vectors, stores
         given = [target.costs for target in shard.shard.targets if target.costs is not None]
         costs = given[0] if given else np.ones(len(theta.transitions))
-        return Ran(frank_wolfe_pass(shard.tokens, order, costs, theta, late, *stores, self.l2, self.steps + done))
+        steps = self.steps + done
+        return Ran(frank_wolfe_pass(shard.tokens, order, costs, theta, late, nodes, arcs, expected, self.l2, steps))
