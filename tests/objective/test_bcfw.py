@@ -55,18 +55,18 @@ def minimum(problem, l2):
     return found.fun
 
 
-@pytest.mark.parametrize("averaged", [True, False])
+@pytest.mark.parametrize(("averaged", "tol"), [(True, 1e-2), (False, 1e-3)])  # the first steps count for long
 @pytest.mark.parametrize("valued", [True, False])
-def test_comes_to_the_minimum(averaged, valued):
+def test_comes_to_the_minimum(averaged, tol, valued):
     problem = make_problem(1, labels=3, lengths=LENGTHS, valued=valued)
     lowest = minimum(problem, 0.5)
     with problem.objective("hinge", l2=0.5) as objective:
-        last = run(BCFW(tol=3e-3, epochs=2000, averaged=averaged), objective, np.zeros(problem.size))
+        last = run(BCFW(tol=tol, epochs=2000, averaged=averaged), objective, np.zeros(problem.size))
     dual, gap = last.numbers
     assert last.epoch < 2000
-    assert gap == last.value - dual <= 3e-3 * last.value
+    assert gap == last.value - dual <= tol * last.value
     assert dual <= lowest + 1e-6 <= last.value + 2e-6
-    assert last.value == pytest.approx(lowest, rel=3e-3)
+    assert last.value == pytest.approx(lowest, rel=tol)
 
 
 def test_the_objective_falls_and_the_dual_rises_to_meet_it():

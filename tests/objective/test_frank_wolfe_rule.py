@@ -95,12 +95,12 @@ def test_steps_go_to_where_the_dual_is_largest(problem, l2, seed):
 
 
 def test_stores_are_the_gold_path_minus_what_is_expected():
-    problem = make_problem(2, labels=3, lengths=(3, 2, 4))
+    problem = make_problem(2, labels=3, lengths=(3, 2, 4), valued=True, everything=True)
     online, dual = problem.online(), Dual(problem, 0.3, np.ones(3))
     vectors = np.zeros(problem.size), np.zeros(problem.size)
     nodes, arcs, expected = online.epoch(FrankWolfeRule(0.3, 0), vectors, InOrder(), nothing(online)).stores
     for s in range(3):
-        dual.step(s)
+        assert dual.step(s) > 0.0
         wanted, pairs, cost = np.zeros((4, 3)), np.zeros((3, 3)), 0.0
         for path, share in [*dual.alpha[s].items(), (problem.gold(s), -1.0)]:
             cost += share * dual.cost(s, path)
@@ -115,13 +115,13 @@ def test_stores_are_the_gold_path_minus_what_is_expected():
 
 
 def test_late_changes_give_the_average_in_which_step_k_counts_k_times():
-    problem = make_problem(4, labels=3, lengths=(3, 2, 4, 1))
+    problem = make_problem(4, labels=3, lengths=(3, 2, 4, 1), valued=True, everything=True)
     online, dual, seen = problem.online(), Dual(problem, 0.5, np.ones(3)), []
     done = online.epoch(
         FrankWolfeRule(0.5, 0), (np.zeros(problem.size), np.zeros(problem.size)), InOrder(), nothing(online)
     )
     for s in range(4):
-        dual.step(s)
+        assert dual.step(s) is not None
         seen.append((s + 1) * dual.theta)
     theta, late = done.vectors
     np.testing.assert_allclose(theta - late * 2 / (4 * 5), np.sum(seen, axis=0) / 10, atol=1e-9)

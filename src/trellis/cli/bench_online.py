@@ -62,9 +62,11 @@ def add_to(
             rows.append((name, *_cells(runs), *ratios))
         load = "" if result.machine["load"] is None else f"; load before the start {result.machine['load']:.1f}"
         click.echo(f"{given.train}, '{given.features}', on {result.machine['cores']} cores{load}")
-        print_table(("", "epochs", "train, s", "from text, s", "score", "active", "ratio", "from text"), rows)
+        print_table(("", "epochs", "train", "from text", "score", "active", "ratio", "from text"), rows)
         pairs = ", ".join(f"{own} with {peer}" for own, peer in COUNTERPARTS.items())
-        click.echo(f"Seconds of the processor, medians. ratio: CRFsuite's over ours, {pairs}; above 1 ours is faster.")
+        click.echo(
+            f"train, from text: seconds of the processor, medians. ratio: CRFsuite's over ours, {pairs}; above 1 ours is faster."
+        )
         if json:
             print_json(result.as_json())
 
