@@ -62,11 +62,12 @@ def add_to(
             rows.append((name, *_cells(runs), *ratios))
         load = "" if result.machine["load"] is None else f"; load before the start {result.machine['load']:.1f}"
         click.echo(f"{given.train}, '{given.features}', on {result.machine['cores']} cores{load}")
-        print_table(("", "epochs", "train", "from text", "score", "active", "ratio", "from text"), rows)
+        print_table(("", "epochs", "train", "text", "score", "active", "ratio", "(text)"), rows)
         pairs = ", ".join(f"{own} with {peer}" for own, peer in COUNTERPARTS.items())
         click.echo(
-            f"train, from text: seconds of the processor, medians. ratio: CRFsuite's over ours, {pairs}; above 1 ours is faster."
+            "train: seconds of the processor, median; text: from the text file. score: on the test file, in percent."
         )
+        click.echo(f"ratio: CRFsuite's time over ours, above 1 ours is faster; {pairs}.")
         if json:
             print_json(result.as_json())
 
