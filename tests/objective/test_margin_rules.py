@@ -119,9 +119,12 @@ def least_change(deltas, short, c):
     """Of theta, such that each constraint is met or has cost C: coordinate ascent, for as long as it takes."""
     alpha, gram = np.zeros(len(short)), deltas @ deltas.T
     for _ in range(3000):
+        before = alpha.copy()
         for p in range(len(short)):
             if gram[p, p]:
                 alpha[p] = np.clip(alpha[p] + (short[p] - gram[p] @ alpha) / gram[p, p], 0.0, c)
+        if np.array_equal(alpha, before):
+            break
     return alpha @ deltas
 
 
