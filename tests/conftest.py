@@ -23,6 +23,7 @@ _CHOOSERS = [
     "trellis.features.packed",
     "trellis.lattice.chain",
     "trellis.models.arcs",
+    "trellis.models.kernel_chain",
     "trellis.models.linear",
 ]
 

@@ -21,7 +21,7 @@ LAYERS = [
     {"corpus", "lattice"},
     {"features", "scoring", "metrics"},
     {"losses"},
-    {"objective"},
+    {"objective", "dual"},
     {"engine", "optim"},
     {"training", "store"},
     {"models"},

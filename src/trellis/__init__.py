@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from trellis.corpus import Corpus, read_conll, sample_corpus, write_conll
     from trellis.errors import ConvergenceWarning, TrellisError
     from trellis.metrics import evaluate
-    from trellis.models import CRF, load
+    from trellis.models import CRF, KernelPerceptron, load
 
 __version__ = "0.1.0"
 
@@ -20,6 +20,7 @@ _HOMES = {
     "CRF": "trellis.models",
     "ConvergenceWarning": "trellis.errors",
     "Corpus": "trellis.corpus",
+    "KernelPerceptron": "trellis.models",
     "TrellisError": "trellis.errors",
     "evaluate": "trellis.metrics",
     "load": "trellis.models",
@@ -32,6 +33,7 @@ __all__ = [
     "CRF",
     "ConvergenceWarning",
     "Corpus",
+    "KernelPerceptron",
     "TrellisError",
     "evaluate",
     "load",

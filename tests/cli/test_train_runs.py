@@ -288,3 +288,79 @@ class TestTables:
     def test_that_cannot_be_read(self, text, message):
         with pytest.raises(SettingError, match=f"--costs {text}: {message}"):
             table_of(text, "--costs")
+
+
+class TestModelTypes:
+    ARGUMENTS = ("train", sample_path("train"), "--columns", "word,pos,chunk,entity", "--target", "chunk")
+    KERNEL = (*ARGUMENTS, "--model-type", "kernel-perceptron", "--features", "word[-1:1] + pos[-1:1]")
+
+    def test_a_kernel_perceptron_is_trained_tagged_with_evaluated_and_looked_at(self, run, tmp_path):
+        model = tmp_path / "m"
+        code, out, err = run(*self.KERNEL, "--options", "degree=3,epochs=2", "--model", model, "--json")
+        assert code == 0, err
+        found = json.loads(out.splitlines()[-1])
+        assert (found["iterations"], found["converged"], found["dev_score"]) == (2, False, None)
+        assert "support tokens with" in err
+        assert "training will take about 1 s" in err
+        loaded = trellis.load(model)
+        assert (type(loaded).__name__, loaded.degree, loaded.epochs) == ("KernelPerceptron", 3, 2)
+        code, out, _ = run("eval", model, sample_path("test"), "--json")
+        assert code == 0
+        assert json.loads(out.splitlines()[-1])["f1"] > 0.9
+        code, out, _ = run("tag", model, sample_path("test"))
+        assert code == 0
+        assert out.splitlines()[0].split()[-1] in loaded.classes_
+        code, out, _ = run("inspect", model, sample_path("test"), "--json", "--top", 3)
+        found = json.loads(out.splitlines()[-1])
+        assert (code, found["kernel"]["degree"], len(found["strongest"])) == (0, 3, 3)
+        assert f"{found['supports']:,} support tokens with {found['coefficients']:,} coefficients" in out
+        code, _, err = run("tag", model, sample_path("test"), "--marginals")
+        assert (code, "no probabilities" in err) == (1, True)
+
+    def test_it_goes_on_from_a_checkpoint(self, run, tmp_path):
+        assert run(*self.KERNEL, "--options", "epochs=4", "--model", tmp_path / "whole")[0] == 0
+        more = ["--model", tmp_path / "m", "--checkpoint", tmp_path / "run", "--log", tmp_path / "log"]
+        assert run(*self.KERNEL, "--options", "epochs=2", *more)[0] == 0
+        code, _, err = run(*self.KERNEL, "--options", "epochs=4", *more, "--resume")
+        assert code == 0
+        assert "training goes on from iteration 2" in err
+        assert (tmp_path / "m").read_bytes() == (tmp_path / "whole").read_bytes()
+        reached = [line["iteration"] for line in lines(tmp_path / "log") if line["event"] == "iteration"]
+        assert reached == [1, 2, 3, 4]
+
+    def test_every_setting_of_every_type_can_be_given(self):
+        from trellis.models import MODEL_TYPES
+
+        there = {option.name for option in train.params}
+        assert set(inspect.signature(MODEL_TYPES["crf"]).parameters) <= there
+        assert all("target" in inspect.signature(kind).parameters for kind in MODEL_TYPES.values())
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (["--model-type", "kernel-perceptrn"], "unknown --model-type 'kernel-perceptrn'; did you mean kernel-perc"),
+            (["--model-type", "hmm"], "unknown --model-type 'hmm'; there are: crf, kernel-perceptron"),
+            (["--model-type", "kernel-perceptron", "--l2", 3], "--l2 is no setting of a kernel-perceptron; --options"),
+            (["--model-type", "kernel-perceptron", "--all-pairs"], "--all-pairs is no setting of a kernel-perceptron"),
+            (["--model-type", "kernel-perceptron", "--options", "memory=3"], "has no 'memory'; it has: degree=2, off"),
+            (["--model-type", "kernel-perceptron", "--options", "seed=3"], "has no 'seed'; it has: degree=2, offset"),
+            (["--model-type", "kernel-perceptron", "--options", "degree=0"], "degree is 0; expected a whole number"),
+        ],
+    )
+    def test_what_does_not_fit_is_one_clear_line(self, run, tmp_path, arguments, message):
+        code, _, err = run(*self.ARGUMENTS, "--model", tmp_path / "m", *arguments)
+        assert code == 1
+        assert message in err.splitlines()[-1]
+
+    def test_a_warm_start_is_for_a_crf(self, run, tmp_path):
+        assert run(*self.KERNEL, "--options", "epochs=1", "--model", tmp_path / "k")[0] == 0
+        code, _, err = run(*self.KERNEL, "--model", tmp_path / "m", "--warm-start", tmp_path / "k")
+        assert (code, "--warm-start is for --model-type crf" in err) == (1, True)
+        code, _, err = run(*self.ARGUMENTS, "--model", tmp_path / "m", "--warm-start", tmp_path / "k")
+        assert (code, "start is a KernelPerceptron; expected a trained CRF" in err) == (1, True)
+
+    def test_a_config_file_with_every_option(self, run, tmp_path):
+        _, out, _ = run(*self.KERNEL, "--options", "epochs=1", "--show-config")
+        (tmp_path / "c.toml").write_text(out)
+        assert run("train", "--config", tmp_path / "c.toml", "--model", tmp_path / "m")[0] == 0
+        assert trellis.load(tmp_path / "m").epochs == 1

@@ -39,7 +39,7 @@ def full_lattice(model, data, allowed):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("threads", [1, 3])
 def test_best_labels_and_marginals(model, heldout, dictionary, way, threads, computing, monkeypatch):
-    monkeypatch.setattr("trellis.models.linear._BATCH", 11)
+    monkeypatch.setattr("trellis.models.batches._BATCH", 11)
     restricted = replace(model, features=replace(model.features, dictionary=dictionary))
     allowed = dictionary.allowed(heldout["word"])
     with computing(way):

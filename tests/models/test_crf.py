@@ -176,7 +176,7 @@ class TestPredicting:
 
     def test_batches_change_nothing(self, fitted, heldout, monkeypatch):
         together = fitted.predict(heldout)
-        monkeypatch.setattr("trellis.models.linear._BATCH", 10)
+        monkeypatch.setattr("trellis.models.batches._BATCH", 10)
         for threads in (1, 3):
             fitted.threads = threads
             assert fitted.predict(heldout) == together
@@ -186,7 +186,7 @@ class TestPredicting:
         X = [*attribute_lists(heldout), [], []]
         model = CRF().fit(attribute_lists(corpus), corpus.sentences("chunk"))
         together = model.predict(X)
-        monkeypatch.setattr("trellis.models.linear._BATCH", 10)
+        monkeypatch.setattr("trellis.models.batches._BATCH", 10)
         assert model.predict(X) == together
 
     def test_plain_and_compiled_agree(self, fitted, heldout, computing):

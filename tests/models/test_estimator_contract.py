@@ -5,46 +5,71 @@ from __future__ import annotations
 import pytest
 from sklearn.base import clone
 
-from trellis import CRF
+from trellis import CRF, KernelPerceptron
 from trellis.errors import SettingError
 
 X = [[["a"], ["b"]], [["a"]]] * 4
 Y = [["X", "Y"], ["X"]] * 4
 
-
-def test_parameters_are_the_constructors_arguments():
-    crf = CRF(target="t", l2=3.0)
-    params = crf.get_params()
-    assert (params["target"], params["l2"], params["max_iter"]) == ("t", 3.0, 1000)
-    assert CRF(**params).get_params() == params
-    assert crf.get_params(deep=False) == params
+# an estimator, and a setting of it with another value than by default
+ESTIMATORS = {CRF: {"l2": 0.1}, KernelPerceptron: {"degree": 3}}
+each = pytest.mark.parametrize(("kind", "setting"), ESTIMATORS.items(), ids=lambda one: getattr(one, "__name__", ""))
 
 
-def test_parameters_can_be_set_by_name():
-    crf = CRF()
-    assert crf.set_params(l2=7.0, target="t") is crf
-    assert (crf.l2, crf.target) == (7.0, "t")
-    with pytest.raises(SettingError, match="'sigma' is no parameter of CRF; it has: target, features"):
-        crf.set_params(sigma=1.0)
+@each
+def test_parameters_are_the_constructors_arguments(kind, setting):
+    model = kind(target="t", **setting)
+    params = model.get_params()
+    assert params["target"] == "t"
+    assert setting.items() <= params.items()
+    assert kind(**params).get_params() == params
+    assert model.get_params(deep=False) == params
 
 
-def test_fit_returns_the_estimator_and_changes_no_parameter():
-    crf = CRF(l2=0.1)
-    before = crf.get_params()
-    assert crf.fit(X, Y) is crf
-    assert crf.get_params() == before
+@each
+def test_parameters_can_be_set_by_name(kind, setting):
+    model = kind()
+    assert model.set_params(target="t", **setting) is model
+    assert (model.target, model.get_params() | setting) == ("t", model.get_params())
+    with pytest.raises(SettingError, match=f"'sigma' is no parameter of {kind.__name__}; it has: target, features"):
+        model.set_params(sigma=1.0)
 
 
-def test_a_clone_has_the_parameters_and_nothing_learnt():
-    crf = CRF(l2=0.1, threads=2).fit(X, Y)
-    copy = clone(crf)
-    assert copy.get_params() == crf.get_params()
+@each
+def test_fit_returns_the_estimator_and_changes_no_parameter(kind, setting):
+    model = kind(**setting)
+    before = model.get_params()
+    assert model.fit(X, Y) is model
+    assert model.get_params() == before
+
+
+@each
+def test_a_clone_has_the_parameters_and_nothing_learnt(kind, setting):
+    model = kind(threads=2, **setting).fit(X, Y)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
     assert not hasattr(copy, "classes_")
-    assert copy.fit(X, Y).predict(X) == crf.predict(X)
+    assert copy.fit(X, Y).predict(X) == model.predict(X)
+
+
+@each
+def test_a_further_fit_forgets_the_one_before(kind, setting):
+    other = [["Z" if label == "Y" else label for label in row] for row in Y]
+    model = kind(**setting).fit(X, other).fit(X, Y)
+    assert model.classes_ == ["X", "Y"]
+    assert model.predict(X) == kind(**setting).fit(X, Y).predict(X)
+
+
+@each
+def test_a_sentence_has_the_same_answer_alone_and_among_others(kind, setting):
+    model = kind(**setting).fit(X, Y)
+    assert model.predict(X[::-1]) == model.predict(X)[::-1]
+    assert [model.predict([sentence])[0] for sentence in X] == model.predict(X)
 
 
 def test_shows_what_is_not_default():
     assert repr(CRF(target="t", l2=2.0)) == "CRF(target='t', l2=2.0)"
+    assert repr(KernelPerceptron("t", degree=3)) == "KernelPerceptron(target='t', degree=3)"
 
 
 def test_giving_every_sentence_twice_is_a_weight_of_two():
@@ -54,7 +79,8 @@ def test_giving_every_sentence_twice_is_a_weight_of_two():
     assert twice.objective_ == pytest.approx(2 * once.objective_, rel=1e-6)
 
 
-def test_cross_validation_by_scikit_learn():
+@each
+def test_cross_validation_by_scikit_learn(kind, setting):
     from sklearn.model_selection import cross_val_score
 
-    assert cross_val_score(CRF(), X, Y, cv=2).tolist() == [1.0, 1.0]
+    assert cross_val_score(kind(), X, Y, cv=2).tolist() == [1.0, 1.0]

@@ -258,6 +258,13 @@ class TestLog:
         assert end["objective"] == crf.objective_
         assert end["active"] == np.count_nonzero(crf.model_.weights)
 
+    def test_has_what_else_an_optimizer_knows(self, corpus, tmp_path):
+        CRF("chunk", optimizer="eg", options={"epochs": 4, "gap_every": 2}).fit(corpus, log=tmp_path / "log")
+        _, *iterations, end = lines(tmp_path / "log")
+        assert [line["gap"] is None for line in iterations] == [True, False, True, False]
+        assert iterations[3]["gap"] == pytest.approx(iterations[3]["objective"] - iterations[3]["dual"])
+        assert iterations[1]["dual"] < iterations[3]["dual"] < iterations[3]["objective"] == end["objective"]
+
     def test_goes_on_when_training_does(self, corpus, tmp_path):
         interrupted(CRF("chunk"), corpus, at=4, checkpoint=tmp_path, log=tmp_path / "log")
         crf = CRF("chunk").fit(corpus, checkpoint=tmp_path, resume=True, log=tmp_path / "log")

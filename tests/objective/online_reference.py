@@ -36,7 +36,7 @@ class Problem:
         return cut_into_shards(self.layout, self.examples, find_loss(loss), plain=True)
 
     def online(self):
-        return Online(self.shards())
+        return Online(self.shards(), self.size)
 
     def objective(self, loss="log", l2=1.0, l1=0.0, threads=1):
         return ThreadedObjective(self.shards(loss), self.size, L2(l2), threads, l1)

@@ -191,7 +191,7 @@ class TestAnUpdate:
             expected, _ = descended(problem, expected, without_none(shard.groups), rates, shrink)
             descend(shard, theta, shard.groups, rates, shrink)
         np.testing.assert_allclose(theta, expected, rtol=1e-9, atol=1e-10)
-        assert not shard._rows[shard._mask == 0].any()
+        assert not shard.places.taken([theta])[0].rows[shard.places.tokens.mask == 0].any()
 
     def test_of_no_group_changes_nothing(self):
         problem = make_problem(0)

@@ -36,6 +36,8 @@ class Problem:
 class Objective:
     """Counts calls, and notices who writes to its points."""
 
+    has_curvature = True
+
     def __init__(self, problem, l1=0.0):
         self.problem, self.l1 = problem, l1
         self.evaluations = self.products = 0

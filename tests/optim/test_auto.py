@@ -51,8 +51,8 @@ class Descent:
 class Objective:
     """sum of SCALE log cosh(theta - LOWEST): convex, not a quadratic."""
 
-    def __init__(self, descent=None, l1=0.0):
-        self.l1, self._descent = l1, descent
+    def __init__(self, descent=None, l1=0.0, has_curvature=True):
+        self.l1, self._descent, self.has_curvature = l1, descent, has_curvature
         self.evaluations = self.diagonals = 0
 
     def value_and_gradient(self, theta):
@@ -121,9 +121,14 @@ class TestLBFGSAlone:
         states = states_of(Auto(tol=1e-6, memory=3, **settings), objective, theta)
         assert isinstance(states[0].then, LBFGSState)
         assert states[-1].converged
-        assert_is_alone(states, states_of(LBFGS(tol=1e-6, memory=3), Objective(), theta))
-        assert objective.diagonals == 0
+        assert_is_alone(states, states_of(LBFGS(tol=1e-6, memory=3, diagonal=True), Objective(), theta))
         assert objective._descent is None or objective._descent.epochs == []
+
+    def test_without_the_diagonal_where_the_loss_has_none(self):
+        objective = Objective(has_curvature=False)
+        states = states_of(Auto(tol=1e-6, memory=3), objective, ZERO)
+        assert_is_alone(states, states_of(LBFGS(tol=1e-6, memory=3), Objective(), ZERO))
+        assert (states[-1].converged, objective.diagonals) == (True, 0)
 
     def test_starts_where_it_was_told_to(self):
         theta = np.array([1.0, 2.0, 3.0, 4.0])
@@ -224,10 +229,11 @@ class TestDescentThatLeadsNowhere:
     def test_is_followed_by_l_bfgs_from_zero(self, case, at):
         objective = Objective(Descent(bad={at: BAD[case]}))
         states = states_of(Auto(epochs=4, tol=1e-6), objective)
-        lbfgs = states_of(LBFGS(tol=1e-6, memory=20), Objective())
+        lbfgs = states_of(LBFGS(tol=1e-6, memory=20, diagonal=True), Objective())
         followed = states[at + 1 :]
-        assert [state.theta.tobytes() for state in followed] == [state.theta.tobytes() for state in lbfgs[1:]]
-        assert [state.value for state in followed] == [state.value for state in lbfgs[1:]]
+        same = 9 - at  # then the diagonal is taken anew, here so many iterations sooner
+        assert [state.theta.tobytes() for state in followed[:same]] == [s.theta.tobytes() for s in lbfgs[1 : same + 1]]
+        assert followed[-1].value == pytest.approx(lbfgs[-1].value, rel=1e-6)
         assert followed[-1].converged
         assert len(objective._descent.epochs) == at + 1
 

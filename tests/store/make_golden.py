@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trellis import CRF
+from trellis import CRF, KernelPerceptron
 from trellis.corpus import parse_conll
 from trellis.store.file import FORMAT
 
@@ -94,7 +94,11 @@ def models():
         yield name, CRF(target="ner", **more).fit(corpus), new
     X = [[{"w": "a", "x": 1.5, "q": True}, {"w": "b", "x": -0.5}], [["w:c"], ["w:a", "ü"]], [{"w": "b", "x": 2}]]
     lists = CRF(l2=0.5).fit(X, [["B", "I"], ["O", "B"], ["I"]])
-    yield "lists", lists, [[{"w": "a", "x": 1.5}, {"w": "b"}], [["w:a", "q"], ["w:z"]], [{"w": "ü", "x": -2}], []]
+    asked = [[{"w": "a", "x": 1.5}, {"w": "b"}], [["w:a", "q"], ["w:z"]], [{"w": "ü", "x": -2}], []]
+    yield "lists", lists, asked
+    yield "kernel", KernelPerceptron("ner", EXPRESSION.rpartition(" + ")[0]).fit(corpus), new
+    values = KernelPerceptron(degree=3, offset=0.5, cosine=True).fit(X, [["B", "I"], ["O", "B"], ["I"]])
+    yield "kernel-lists", values, asked
 
 
 def answers(model, data):
@@ -103,9 +107,16 @@ def answers(model, data):
     return {
         "input": data,
         "labels": model.predict(read),
-        "marginals": [np.round(rows, 9).tolist() for rows in model.predict_marginals(read)],
+        "marginals": marginals(model, read),
         "objective": model.objective_,
     }
+
+
+def marginals(model, read):
+    """None for models that have no probabilities."""
+    if not isinstance(model, CRF):
+        return []
+    return [np.round(rows, 9).tolist() for rows in model.predict_marginals(read)]
 
 
 def main():

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from trellis.cli.reproduce import reproduce
 from trellis.errors import DataError, FileAccessError, SettingError
 from trellis.studies.tsuboi.claims import CLAIMS
 from trellis.studies.tsuboi.memory import Growth
 from trellis.studies.tsuboi.methods import all_methods
+from trellis.studies.tsuboi.online_claims import ONLINE_CLAIMS
 from trellis.studies.tsuboi.output import read_results
 
 pytest.importorskip("matplotlib", reason="Matplotlib is not installed; pip install trellis[plot]")
@@ -22,20 +22,14 @@ pytest.importorskip("matplotlib", reason="Matplotlib is not installed; pip insta
 CASES = [f"{task}-{weights}" for task in ("ner", "chunking", "quarter") for weights in ("seen", "all")]
 
 
-def run(*arguments):
-    result = CliRunner().invoke(reproduce, ["tsuboi", *map(str, arguments)], catch_exceptions=False)
-    return json.loads(result.stdout.rstrip("\n").split("\n")[-1]) if "--json" in arguments else result
+@pytest.fixture(scope="module")
+def run(reproduced):
+    return partial(reproduced, "tsuboi")
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory):
-    """The JSON object of a quick run, its folder, and the page it made for the documentation."""
-    folder = tmp_path_factory.mktemp("study")
-    page = folder / "docs" / "tsuboi.md"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("TRELLIS_DATA", raising=False)  # the corpus that ships will do
-        found = run("--quick", "--out", folder / "out", "--docs", page, "--json")
-    return found, folder / "out", page
+def quick(quick_study):
+    return quick_study("tsuboi")
 
 
 def test_every_method_runs_on_every_case(quick):
@@ -53,7 +47,7 @@ def test_every_method_runs_on_every_case(quick):
             assert method["held_bytes"] > 0
         assert set(case["fastest"]) == {"1e-2", "1e-3", "1e-4", "f1"}
         assert min(case["costs"].values()) > 0
-    assert {claim["claim"] for claim in found["claims"]} == {claim.key for claim in CLAIMS}
+    assert {claim["claim"] for claim in found["claims"]} == {claim.key for claim in (*CLAIMS, *ONLINE_CLAIMS)}
     assert {claim["weights"] for claim in found["claims"]} == {"seen", "all"}
 
 
@@ -67,7 +61,7 @@ def test_variants_of_newton_cg_take_the_same_steps_and_hold_what_they_keep(quick
         assert methods["lbfgs-50"]["held_bytes"] > methods["lbfgs-5"]["held_bytes"]
 
 
-def test_a_study_goes_on_with_the_cases_that_are_missing(quick, tmp_path, monkeypatch):
+def test_a_study_goes_on_with_the_cases_that_are_missing(quick, tmp_path, monkeypatch, run):
     monkeypatch.delenv("TRELLIS_DATA", raising=False)
     whole = json.loads((quick[1] / "results.json").read_text())
     part = {
@@ -103,7 +97,7 @@ def test_the_report_has_every_claim_method_and_plot(quick):
     _, folder, page = quick
     report = (folder / "report.md").read_text(encoding="utf-8")
     assert "figures mean nothing" in report
-    for claim in CLAIMS:
+    for claim in (*CLAIMS, *ONLINE_CLAIMS):
         assert report.count(claim.text) == 2  # for both kinds of weights
     for method in all_methods(60).values():
         assert method.name in report
@@ -124,15 +118,11 @@ def test_pages_say_nothing_of_the_machine_they_were_made_on(quick):
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory, files):
+def small(tmp_path_factory, english_only, run):
     """The folder of a run of one task in three rounds, and that of its data, in which there are no Spanish files."""
-    folder = tmp_path_factory.mktemp("small")
-    (folder / "data" / "conll2000").mkdir(parents=True)
-    for name, file in zip(("train", "test"), files, strict=True):
-        (folder / "data" / "conll2000" / f"{name}.txt").write_bytes(file.read_bytes())
-    given = ["--data", folder / "data", "--out", folder / "out", "--quick"]
-    run(*given, "--task", "chunking", "--weights", "seen", "--repeat", 3)
-    return folder / "out", folder / "data"
+    out = tmp_path_factory.mktemp("small")
+    run("--data", english_only, "--out", out, "--quick", "--task", "chunking", "--weights", "seen", "--repeat", 3)
+    return out, english_only
 
 
 def test_rounds_are_medians_of_the_same_run(small):
@@ -142,7 +132,7 @@ def test_rounds_are_medians_of_the_same_run(small):
     assert "Every method ran 3 times" in (small[0] / "report.md").read_text(encoding="utf-8")
 
 
-def test_the_report_can_be_made_again_from_the_results(small, tmp_path):
+def test_the_report_can_be_made_again_from_the_results(small, tmp_path, run):
     (tmp_path / "results.json").write_bytes((small[0] / "results.json").read_bytes())
     run("--out", tmp_path, "--report-only")
     assert (tmp_path / "report.md").read_bytes() == (small[0] / "report.md").read_bytes()
@@ -154,7 +144,7 @@ def test_the_report_can_be_made_again_from_the_results(small, tmp_path):
             run("--out", tmp_path, "--report-only")
 
 
-def test_a_missing_file_is_named_together_with_how_to_get_it(small, tmp_path):
+def test_a_missing_file_is_named_together_with_how_to_get_it(small, tmp_path, run):
     with pytest.raises(FileAccessError, match=r"conll2002-es/train\.txt: no such file.*trellis data get conll2002-es"):
         run("--data", small[1], "--out", tmp_path, "--quick", "--task", "ner")
 
@@ -165,14 +155,14 @@ def test_memory_is_measured_in_processes_of_their_own():
     assert found is None or 0 <= found < 500e6
 
 
-def test_data_is_needed_unless_it_is_quick(tmp_path, monkeypatch):
+def test_data_is_needed_unless_it_is_quick(tmp_path, monkeypatch, run):
     monkeypatch.setenv("TRELLIS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("TRELLIS_DATA", str(tmp_path))
     with pytest.raises(FileAccessError, match=r"conll2002-es/train\.txt: no such file.*trellis data get conll2002-es"):
         run("--out", tmp_path / "out")
 
 
-def test_missing_matplotlib_is_explained_before_anything_runs(tmp_path, monkeypatch):
+def test_missing_matplotlib_is_explained_before_anything_runs(tmp_path, monkeypatch, run):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(SettingError, match=r"pip install 'trellis\[plot\]'"):
         run("--quick", "--out", tmp_path)
@@ -186,7 +176,7 @@ def test_missing_matplotlib_is_explained_before_anything_runs(tmp_path, monkeypa
         (["--repeat", "0"], "repeat is 0"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(tmp_path, monkeypatch, arguments, message):
+def test_settings_that_do_not_fit_are_refused(tmp_path, monkeypatch, arguments, message, run):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SettingError, match=message):
         run("--quick", "--out", tmp_path / "out", *arguments)

@@ -9,6 +9,7 @@ import pytest
 
 from trellis.studies.tsuboi.claims import HOLDS, MIXED, NO, SMALLER, UNKNOWN, Claim, judge, judge_fastest, verdict_of
 from trellis.studies.tsuboi.measures import fastest, gap, ratio, reached
+from trellis.studies.tsuboi.online_claims import ONLINE_CLAIMS, judge_online
 from trellis.studies.tsuboi.page import _case
 from trellis.studies.tsuboi.prior import best_of
 from trellis.studies.tsuboi.results import Case, Moment, Run, Sizes
@@ -84,6 +85,54 @@ def test_a_claim_is_judged_over_its_own_measures(case):
     found = judge(Claim("", "", "2 times", "ncg-0", "ncg-all", ("1e-2", "1e-3"), 2.0), [case])
     assert found.ratios == {"ner": {"1e-2": 3.0, "1e-3": 2.0}}
     assert (found.verdict, found.weights) == (HOLDS, "seen")
+
+
+@pytest.fixture
+def with_online(case):
+    """The same with all online methods, as the paper has them for entities."""
+    sgd = (
+        curve("sgd-inverse", [(0.4, 500.0, 0.1), (1.0, 109.0, 0.8), (9.0, 100.2, 0.8995)], batch=False),
+        curve("sgd-exponential", [(0.4, 500.0, 0.1), (0.5, 109.0, 0.8), (1.5, 100.3, 0.8991)], batch=False),
+        curve("eg", [(0.4, 900.0, 0.1), (0.6, 101.0, 0.8995)], batch=False),
+    )
+    moments = tuple(replace(moment, objective=109.0 if moment.seconds == 1.0 else moment.objective)
+                    for moment in case.runs[0].moments)  # fmt: skip
+    others = [run for run in case.runs[1:] if run.key != "eg"]
+    return replace(case, runs=(replace(case.runs[0], moments=moments), *others, *sgd))
+
+
+def judged_online(*cases):
+    return {claim.key: judge_online(claim, cases) for claim in ONLINE_CLAIMS}
+
+
+def test_claims_about_online_methods(with_online):
+    found = judged_online(with_online)
+    assert {key: (each.found["ner"], each.verdict) for key, each in found.items()} == {
+        "online-fastest": ("eg", HOLDS),
+        "eg-place": ("1 of 6", HOLDS),
+        "sgd-start": ("2.00", HOLDS),
+        "sgd-decay": ("2.00", HOLDS),
+        "sgd-end": ("gap 3e-03", HOLDS),
+        "online-score": ("89.95, batch 95.00", HOLDS),
+    }
+
+
+def test_what_holds_for_entities_does_not_for_chunking(with_online):
+    chunking = replace(with_online, task="chunking")
+    assert judged_online(chunking)["online-fastest"].verdict == NO
+    assert judged_online(chunking)["eg-place"].verdict == NO
+    both = judged_online(with_online, chunking)["eg-place"]
+    assert (both.found, both.verdict) == ({"ner": "1 of 6", "chunking": "1 of 6"}, MIXED)
+    slow = tuple(replace(run, moments=run.moments[:1]) if run.key == "eg" else run for run in chunking.runs)
+    never = judged_online(replace(chunking, runs=slow))["eg-place"]
+    assert (never.found["chunking"], never.verdict) == ("never there", HOLDS)
+
+
+def test_claims_about_methods_that_did_not_run_are_not_judged(case):
+    found = judged_online(case)
+    assert found["eg-place"].verdict == HOLDS
+    for key in ("online-fastest", "sgd-start", "sgd-decay", "sgd-end", "online-score"):
+        assert (found[key].found["ner"], found[key].verdict) == ("-", UNKNOWN)
 
 
 def test_rounds_are_merged_by_their_medians(case):

@@ -97,6 +97,14 @@ class TestAState:
         out = through_a_file(a_state(value=np.float64(0.1), iteration=np.int64(4)))
         assert (type(out.value), type(out.iteration)) == (float, int)
 
+    def test_may_have_a_theta_of_any_length_where_that_changes(self):
+        grown = a_state(theta=np.arange(7.0))
+        assert_same(through_a_file(grown, size=None), grown)
+        with pytest.raises(ValueError, match="an array of 7 for 3 weights"):
+            through_a_file(grown)
+        with pytest.raises(ValueError, match="weights"):
+            through_a_file(a_state(theta=np.zeros((2, 2))), size=None)
+
     def test_writes_an_array_once_that_is_there_twice(self):
         writer = Writer()
         writer.write(a_state())

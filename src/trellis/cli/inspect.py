@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from trellis.corpus import Corpus
-    from trellis.models import CRF
-    from trellis.report import Inspection
+    from trellis.models import CRF, KernelPerceptron
+    from trellis.report import Inspection, SupportInspection
 
 _NARROWEST = 16  # characters for a template, however narrow the terminal
 _WIDEST = 1 << 16
@@ -33,7 +33,8 @@ _PIECES = re.compile(r"[^/|=&\s]*[/|=&\s]+|[^/|=&\s]+"), re.compile(r"[^,]*,+|[^
 @click.option("--top", type=click.IntRange(min=0), default=10, show_default=True, help="Strongest weights to show.")
 @options.as_json
 def inspect(model: str, file: str | None, columns: str | None, comments: bool, top: int, json: bool) -> None:
-    """Show how many features each template made, what they cost, and the strongest weights.
+    """Show how many features each template made, what they cost, and the strongest weights; of a kernel perceptron its
+    support tokens.
 
     With DATA, a column file, also how often each template says something about its tokens; the target column may be
     there or not.
@@ -42,18 +43,24 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
     Example:
       trellis inspect chunk.trellis test.txt --top 20
     """
-    from trellis.models import load
+    from trellis.models import KernelPerceptron, load
     from trellis.report import inspect as look
+    from trellis.report import inspect_supports
 
-    crf = load(model, functions=_NotNeeded(model))
-    data = None if file is None else _read(crf, model, file, options.names_of(columns), comments)
-    found = look(crf, data, top)
-    _show(crf, found, data is not None)
+    tagger = load(model, functions=_NotNeeded(model))
+    data = None if file is None else _read(tagger, model, file, options.names_of(columns), comments)
+    found: Inspection | SupportInspection
+    if isinstance(tagger, KernelPerceptron):
+        found = inspect_supports(tagger, data, top)
+        _show_supports(tagger, found)
+    else:
+        found = look(tagger, data, top)
+        _show(tagger, found, data is not None)
     if json:
         print_json(found.as_json())
 
 
-def _read(crf: CRF, model: str, file: str, columns: list[str] | None, comments: bool) -> Corpus:
+def _read(crf: CRF | KernelPerceptron, model: str, file: str, columns: list[str] | None, comments: bool) -> Corpus:
     from trellis.corpus import parse_conll
     from trellis.features import TemplateFeatures
     from trellis.files import read_bytes
@@ -93,11 +100,39 @@ class _NotNeeded(Mapping[str, Callable[..., Any]]):
         return 0
 
 
-def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
+def _console() -> tuple[Console, int | None]:
+    """Where to print, and how many characters a line has there; in a pipe nothing is folded."""
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, soft_wrap=True, width=_WIDEST)
-    room = Console().width if console.is_terminal else None  # in a pipe nothing is folded
+    return console, Console().width if console.is_terminal else None
+
+
+def _show_supports(tagger: KernelPerceptron, found: SupportInspection) -> None:
+    console, room = _console()
+    console.print(f"{tagger!r}")
+    ended = "no mistake in the last" if tagger.converged_ else f"objective {tagger.objective_:,.2f} in the last"
+    console.print(
+        f"{tagger.iterations_} epochs, {ended}; {len(found.labels)} labels, {found.attributes:,} attributes, "
+        f"{found.supports:,} support tokens with {found.coefficients:,} coefficients"
+    )
+    if found.per_token is not None:
+        console.print(f"{found.per_token:.2f} known attributes a token")
+    console.print()
+    if found.strongest:
+        rows = [[" ".join(one.attributes), one.label, f"{one.coefficient:+.3f}"] for one in found.strongest]
+        _print_table(console, room, ["strongest support tokens", "label", "coefficient"], *rows)
+    _show_transitions(console, room, found)
+
+
+def _show_transitions(console: Console, room: int | None, found: Inspection | SupportInspection) -> None:
+    if found.transitions:
+        moves = [[f"{one.feature} -> {one.label}", f"{one.weight:+.3f}"] for one in found.transitions]
+        _print_table(console, room, ["strongest transitions", "weight"], *moves)
+
+
+def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
+    console, room = _console()
     console.print(f"{crf!r}")
     ended = "converged" if crf.converged_ else "stopped early" if crf.stopped_early_ else "not converged"
     console.print(
@@ -118,9 +153,7 @@ def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
     if found.strongest:
         attributes = [[one.feature, one.label, f"{one.weight:+.3f}"] for one in found.strongest]
         _print_table(console, room, ["strongest attributes", "label", "weight"], *attributes)
-    if found.transitions:
-        moves = [[f"{one.feature} -> {one.label}", f"{one.weight:+.3f}"] for one in found.transitions]
-        _print_table(console, room, ["strongest transitions", "weight"], *moves)
+    _show_transitions(console, room, found)
 
 
 def _print_table(console: Console, room: int | None, headings: Sequence[str], *rows: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -15,7 +15,7 @@ from trellis.errors import FileAccessError
 
 if TYPE_CHECKING:
     from trellis.corpus import Piece
-    from trellis.models import CRF
+    from trellis.models import Tagger
 
 
 @click.command()
@@ -85,7 +85,7 @@ def _open_sink(output: str | None, stack: ExitStack) -> BinaryIO:
     return stack.enter_context(replacing(output))
 
 
-def _with_labels(crf: CRF, piece: Piece, marginals: bool) -> bytes:
+def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool) -> bytes:
     """The piece with a column of labels, and one of LABEL:PROBABILITY for every label if wanted."""
     import numpy as np
 

@@ -6,20 +6,21 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trellis.cli import config, options
+from trellis.cli.choosing import estimator_of
 from trellis.cli.console import messages, print_json, say, say_if_first_run, training_progress
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
-    from trellis.models import CRF
+    from trellis.models import Tagger
 
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin; by default the optimizer's own, or log."
-OPTIMIZERS = "auto, lbfgs, owlqn, cg, newton-cg, perceptron, pa, arow, mira or bcfw."
+OPTIMIZERS = "auto, lbfgs, owlqn, cg, newton-cg, eg, perceptron, pa, arow, mira or bcfw."
 
 
 @click.command()
@@ -27,11 +28,12 @@ OPTIMIZERS = "auto, lbfgs, owlqn, cg, newton-cg, perceptron, pa, arow, mira or b
 @click.option("--model", "-m", metavar="OUT", help="Where to write the model.")
 @options.columns
 @click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
+@click.option("--model-type", default="crf", show_default=True, help="crf or kernel-perceptron.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
 @click.option("--costs", metavar="LABEL=X,...", help="Cost of a mistake where that is the label (margin, pointwise).")
 @click.option("--optimizer", default="auto", show_default=True, help=OPTIMIZERS)
-@click.option("--options", metavar="NAME=X,...", help="The optimizer's own settings, such as memory=50.")
+@click.option("--options", metavar="NAME=X,...", help="The optimizer's own settings, or the model type's: memory=50.")
 @click.option("--l2", type=float, default=1.0, show_default=True, help="Gaussian prior; the penalty is l2/2 |theta|^2.")
 @click.option("--l1", type=float, default=0.0, show_default=True, help="The penalty l1 |theta|_1: weights that are 0.")
 @click.option("--hyperbolic", type=float, default=0.0, show_default=True, help="Strength of a prior between l1 and l2.")
@@ -65,6 +67,7 @@ def train(
     model: str | None,
     columns: str | None,
     target: str | None,
+    model_type: str,
     dev: str | None,
     warm_start: str | None,
     checkpoint: str | None,
@@ -90,37 +93,40 @@ def train(
     if not files or model is None:
         raise click.UsageError(f"missing {'--model OUT' if files else 'TRAIN..., the files to learn from'}")
     from trellis.corpus import read_conll
-    from trellis.models import CRF, load
+    from trellis.models import load
 
     began = time.perf_counter()
     _check_files([*files, dev], model, log, warm_start, checkpoint, settings["features"])
-    start = None if warm_start is None else load(warm_start)
+    settings["costs"] = options.table_of(settings["costs"], "--costs")
+    settings["options"] = options.table_of(settings["options"], "--options")
+    tagger = estimator_of(click.get_current_context(), model_type, settings)
+    start = {} if warm_start is None else {"start": load(warm_start)}
+    if start and model_type != "crf":
+        raise SettingError(f"--warm-start is for --model-type crf; a {model_type} begins with nothing")
     say_if_first_run()
     names = options.names_of(columns)
     corpus = read_conll(*files, columns=names, comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to learn from", files[0])
     if settings["features"] == "-":
-        settings["features"] = _features_from_input()
-    settings["costs"] = options.table_of(settings["costs"], "--costs")
-    settings["options"] = options.table_of(settings["options"], "--options")
-    crf = CRF(target or list(corpus.columns)[-1]).set_params(**settings)
+        tagger.set_params(features=_features_from_input())
+    tagger.set_params(target=target or list(corpus.columns)[-1])
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
-    say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training '{crf.target}'")
+    say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training '{tagger.target}'")
     with messages(), training_progress("training") as report, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        crf.fit(
-            corpus, dev=held_out, start=start, checkpoint=checkpoint, resume=resume,
-            checkpoint_every=checkpoint_every, log=log, progress=report,
+        tagger.fit(
+            corpus, dev=held_out, checkpoint=checkpoint, resume=resume, checkpoint_every=checkpoint_every, log=log,
+            progress=report, **start,
         )  # fmt: skip
     for warning in caught:
         say(f"trellis: warning: {warning.message}")
-    crf.save(model)
+    tagger.save(model)
     seconds = time.perf_counter() - began
-    _report(crf, model, dev, seconds)
+    _report(tagger, model, dev, seconds)
     if json:
-        print_json(_as_json(crf, model, seconds))
-    if strict and not (crf.converged_ or crf.stopped_early_):
+        print_json(_as_json(tagger, model, seconds))
+    if strict and not (tagger.converged_ or tagger.stopped_early_):
         sys.exit(3)
 
 
@@ -161,10 +167,10 @@ def _features_from_input() -> str:
         raise DataError(f"{error}; the features have to be UTF-8", "<stdin>") from None
 
 
-def _report(crf: CRF, model: str, dev: str | None, seconds: float) -> None:
+def _report(crf: Tagger[Any], model: str, dev: str | None, seconds: float) -> None:
     say(
         f"objective {crf.objective_:,.2f} after {crf.iterations_} iterations; {len(crf.classes_)} labels, "
-        f"{crf.model_.layout.size:,} weights; wrote {model} ({Path(model).stat().st_size / 1e6:.1f} MB) "
+        f"{crf.model_.summary}; wrote {model} ({Path(model).stat().st_size / 1e6:.1f} MB) "
         f"in {seconds:.1f} s"
     )
     if crf.dev_score_ is not None:
@@ -172,14 +178,14 @@ def _report(crf: CRF, model: str, dev: str | None, seconds: float) -> None:
         say(f"best score on {dev}: {100 * crf.dev_score_:.2f}; training {ended}, the best weights were kept")
 
 
-def _as_json(crf: CRF, model: str, seconds: float) -> dict[str, object]:
+def _as_json(crf: Tagger[Any], model: str, seconds: float) -> dict[str, object]:
     return {
         "objective": crf.objective_,
         "evaluations": crf.evaluations_,
         "iterations": crf.iterations_,
         "converged": crf.converged_,
         "seconds": seconds,
-        "parameters": crf.model_.layout.size,
+        "parameters": len(crf.model_.weights),
         "active": int((crf.model_.weights != 0).sum()),
         "model": model,
         "dev_score": crf.dev_score_,

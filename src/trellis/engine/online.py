@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.objective.online import OnlineShard, Rule
+from trellis.objective.online import FOUR, OnlineShard, Rule
 from trellis.objective.plain import PlainShard
 
 F64 = NDArray[np.float64]
@@ -33,7 +34,8 @@ class Epoch:
 class Online:
     """Stores are arrays whose first axis is the one that the rule names: all tokens, all sentences, or all fours."""
 
-    def __init__(self, shards: Sequence[PlainShard]):
+    def __init__(self, shards: Sequence[PlainShard], size: int):
+        self._size = size
         self.shards = [OnlineShard(shard) for shard in shards]
         self.sentences = sum(len(shard.sentences) for shard in self.shards)
         self.tokens = sum(len(shard.tokens.gold) for shard in self.shards)
@@ -48,6 +50,28 @@ class Online:
     def length(self, axis: str) -> int:
         """How many tokens, sentences or fours there are, empty sentences included."""
         return int(self._ends[axis][-1])
+
+    @property
+    def width(self) -> int:
+        """Labels, rounded up to whole vectors."""
+        return self.shards[0].shard.scoring.width
+
+    @cached_property
+    def counts(self) -> F64:
+        """How often the attribute of each weight occurs in an epoch, or a transition is seen in the labels, F64[size];
+        1 at least."""
+        count = np.zeros(self._size)
+        for shard in self.shards:
+            shard.shard.add_to(count, shard.count())
+        return np.maximum(count, 1.0)
+
+    @cached_property
+    def shares(self) -> F64:
+        """The part of the prior that a weight has in one of its updates: one in as many as its attribute occurs in an
+        epoch; for transitions, as there are fours. F64[size]."""
+        share, layout = 1.0 / self.counts, self.shards[0].shard.scoring.layout
+        share[self._size - len(layout.source) - len(layout.arc_pair) :] = 1.0 / max(1, self.length("fours"))
+        return share
 
     def epoch(
         self,
@@ -79,6 +103,23 @@ class Online:
                     taken += 1
             shard.put(parts, new)
         return Epoch(new, kept_stores, total / taken if taken else new[0], tally)
+
+    def trial(self, rule: Rule, judge: Rule, vectors: Sequence[F64], rng: np.random.Generator, sample: int) -> Epoch:
+        """The rule on a sample of sentences; its vectors, and what another rule then counts on another sample. The two
+        are from different shards if there are any: neighbours in a corpus are of one kind."""
+        first, second = self.shards[0], self.shards[-1]
+        learnt, asked = (rng.permutation(len(shard.fours)) for shard in (first, second))
+        most = max(1, sample // FOUR)
+        if first is second:
+            most = min(most, len(learnt) // 2)
+            asked = learnt[most:]
+        new = tuple(each.copy() for each in vectors)
+        parts = first.taken(new)
+        ran = rule.run(first, learnt[:most], parts, (), 0)
+        np.multiply(new[0], ran.kept, out=new[0])
+        first.put(parts, new)
+        counted = judge.run(second, asked[:most], second.taken(new), (), 0)
+        return Epoch(new, (), new[0], counted.tally)
 
     def _parts(self, rule: Rule, stores: Sequence[NDArray[Any]], s: int) -> list[NDArray[Any]]:
         ends = [self._ends[axis] for axis in rule.stores]

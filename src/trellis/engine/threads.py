@@ -134,6 +134,10 @@ class ThreadedObjective:
         return self._descent
 
     @property
+    def has_curvature(self) -> bool:
+        return all(shard.loss.curvature_is is not None for shard in self.shards)
+
+    @property
     def l2(self) -> float:
         """Of the Gaussian prior, where there is no other but l1."""
         if not isinstance(self.prior, L2):
@@ -149,7 +153,7 @@ class ThreadedObjective:
         if why is not None:
             raise SettingError(f"this optimizer cannot learn with {why}; use lbfgs or auto")
         if self._online is None:
-            self._online = Online([shard for shard in self.shards if isinstance(shard, PlainShard)])
+            self._online = Online([shard for shard in self.shards if isinstance(shard, PlainShard)], self.size)
         return self._online
 
     def forget(self) -> None:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from trellis.errors import DamagedModelError
 from trellis.features.functions.contract import check_functions
 from trellis.models.crf import CRF
 from trellis.models.feature_files import Callables
+from trellis.models.kernel_perceptron import KernelPerceptron
+from trellis.models.tagger import Tagger
 from trellis.store import read_model
 
-MODELS = {"CRF": CRF}
+MODELS: dict[str, type[Tagger[Any]]] = {"CRF": CRF, "KernelPerceptron": KernelPerceptron}
+# what `trellis train --model-type` knows
+MODEL_TYPES: dict[str, type[Tagger[Any]]] = {"crf": CRF, "kernel-perceptron": KernelPerceptron}
 
 
-def load(path: str | Path, functions: Callables | None = None) -> CRF:
+def load(path: str | Path, functions: Callables | None = None) -> Any:
     """Reads a model file of any kind. Features with functions of your own need these again, by name."""
     functions = {} if functions is None else functions
     check_functions(functions)
@@ -24,4 +29,4 @@ def load(path: str | Path, functions: Callables | None = None) -> CRF:
     return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions)
 
 
-__all__ = ["CRF", "MODELS", "load"]
+__all__ = ["CRF", "MODELS", "MODEL_TYPES", "KernelPerceptron", "Tagger", "load"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import ConvergenceWarning, DataError, SettingError
-from trellis.features import FeatureKind, GivenFeatures, Packed, TagDictionary, TemplateFeatures
+from trellis.errors import ConvergenceWarning, SettingError
+from trellis.models.batches import Sentences
 from trellis.models.development import Development
 from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
-from trellis.models.known import Known, costs_of, known_of, weights_of
-from trellis.models.linear import MOST_LABELS, LinearChain, Sentences
+from trellis.models.known import costs_of, weights_of
+from trellis.models.learning import given_labels, learn_features
+from trellis.models.linear import LinearChain
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
+from trellis.models.serial import description_of, model_from
 from trellis.models.settings import check_settings
 from trellis.models.tagger import Tagger
 from trellis.models.warm import carried_over
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 F64 = NDArray[np.float64]
 
 
-class CRF(Tagger):
+class CRF(Tagger[LinearChain]):
     """A linear-chain CRF of first order.
 
     target: the column to predict (for a corpus; lists bring their labels as `y`).
@@ -105,6 +106,9 @@ class CRF(Tagger):
         self.seed = seed
         self.threads = threads
 
+    _written = staticmethod(description_of)
+    _read = staticmethod(model_from)
+
     def fit(
         self,
         X: Sentences,
@@ -145,14 +149,14 @@ class CRF(Tagger):
         if self.hash_size is not None and self.min_count > 1:
             raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self), prior_of(self)
-        given = self._given(X, y, soft, labels)
+        given = given_labels(self, X, y, soft, labels)
         loss = find_loss(loss_of(self), given.kind)
         costs = costs_of(self.costs, given.labels)
         if costs is not None and not loss.uses_costs:
             raise SettingError(f"loss '{loss.name}' knows no costs; use softmax-margin, hinge or a pointwise loss")
         if self.optimizer == "cg" and loss.curvature_is is None:
             raise SettingError(f"the loss '{loss.name}' has corners, where cg stops; use lbfgs or auto")
-        features, packed = self._learn(X, given)
+        features, packed = learn_features(self, X, given, self._threads)
         if len(given.labels) == 1:
             warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
         offsets, gold = token_offsets(X), given.gold
@@ -190,52 +194,10 @@ class CRF(Tagger):
             )
         return self
 
-    def _given(
-        self, X: Sentences, y: Labels | None, soft: Sequence[NDArray[Any]] | None, names: Sequence[str] | None
-    ) -> Known:
-        """The labels, as far as they are known, checked."""
-        if isinstance(X, str) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
-            raise DataError(f"expected a corpus (read_conll) or a list of sentences, not {type(X).__name__}")
-        given = known_of(X, y, self.target, self.partial, soft, names)
-        if not len(given.gold):
-            raise DataError("there is no token to learn from", X.path if isinstance(X, Corpus) else None)
-        if len(given.labels) > MOST_LABELS:
-            raise DataError(
-                f"{len(given.labels):,} different labels; at most {MOST_LABELS:,} (is '{self.target}' the target?)"
-            )
-        if given.kind != "gold" and self.tag_dictionary is not None:
-            raise SettingError("a tag_dictionary needs gold labels for every token")
-        return given
-
-    def _learn(self, X: Sentences, given: Known) -> tuple[FeatureKind, Packed]:
-        """Features, and the data packed in them."""
-        from trellis.features import callables_of, templates_for
-
-        features: FeatureKind
-        if isinstance(X, Corpus):
-            corpus = X.compact()
-            target = str(self.target or "")
-            templates = templates_for(self.features, list(corpus.columns), target, corpus.file_columns)
-            learnt, packed = TemplateFeatures.learn(
-                corpus, templates, target, callables_of(self.features), self.min_count, self.hash_size, self._threads
-            )
-            features = learnt
-            if self.tag_dictionary is not None:
-                column = _words_of(corpus, target)
-                known = TagDictionary.learn(column, corpus[column], given.gold, len(given.labels), self.tag_dictionary)
-                features = replace(learnt, dictionary=known)
-                packed = replace(packed, allowed=known.allowed(corpus[column]))
-        else:
-            if self.tag_dictionary is not None or self.hash_size is not None:
-                name = "tag_dictionary" if self.tag_dictionary is not None else "hash_size"
-                raise SettingError(f"{name} is for corpora with columns; sentences were given as lists")
-            features, packed = GivenFeatures.learn(X, self.min_count)
-        if not features.attributes and (isinstance(X, Corpus) or self.min_count > 1):
-            often = f" {self.min_count} times or more" if self.min_count > 1 else ""
-            raise DataError(
-                f"the features find nothing in the training data{often}; choose others, or a min_count of 1"
-            )
-        return features, packed
+    def predict_marginals(self, X: Sentences) -> list[F64]:
+        """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
+        nodes, offsets = self._model.marginals(X, self._threads), token_offsets(X)
+        return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
 
     def _earlier(self, start: CRF | None) -> LinearChain | None:
         """The model whose weights to begin with."""
@@ -244,14 +206,3 @@ class CRF(Tagger):
         if start is None:
             return getattr(self, "model_", None) if self.warm_start else None
         return start._model
-
-
-def _words_of(corpus: Corpus, target: str) -> str:
-    """The column a tag dictionary is about."""
-    others = [name for name in corpus.columns if name != target]
-    if "word" in others:
-        return "word"
-    if len(others) != 1:
-        there = ", ".join(others) or "none"
-        raise SettingError(f"tag_dictionary needs a column of words; name it 'word' (beside the target: {there})")
-    return others[0]

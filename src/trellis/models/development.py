@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError
+from trellis.features import Packed
 from trellis.metrics import compare
+from trellis.models.batches import Sentences
 from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.known import OR, UNKNOWN, place_of
-from trellis.models.linear import LinearChain, Sentences
 
 F64 = NDArray[np.float64]
+
+
+class Answering(Protocol):
+    def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]: ...
+
+
+class Trainable(Protocol):
+    """A model in training."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    def pack(self, data: Sentences) -> Packed: ...
+
+    def with_weights(self, theta: F64, /) -> Answering: ...
 
 
 class Development:
     """`development(theta)`: the score of these weights. `partial`: labels may be `?` and `A|B`, which are refused."""
 
     def __init__(
-        self, model: LinearChain, dev: Sentences, dev_y: Labels | None, target: str | None, partial: bool = False
+        self, model: Trainable, dev: Sentences, dev_y: Labels | None, target: str | None, partial: bool = False
     ):
         self.gold, self.offsets = gold_of(dev, dev_y, target), token_offsets(dev)
         if not len(self.gold):

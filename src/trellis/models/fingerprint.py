@@ -19,10 +19,10 @@ from trellis.training import Fingerprint
 if TYPE_CHECKING:
     from trellis.objective import Examples
 
-# Settings that a resumed training may have otherwise: threads change nothing; max_iter and patience only say when to
-# stop, and the checkpoint sees to it that they are not smaller than they may be; what the target, the features and the
-# start are is in the digests of what they make.
-_FREE = {"threads", "max_iter", "patience", "target", "features", "warm_start"}
+# Settings that a resumed training may have otherwise: threads change nothing; max_iter, epochs and patience only say
+# when to stop, and the checkpoint sees to it that they are not smaller than they may be; what the target, the features
+# and the start are is in the digests of what they make.
+_FREE = {"threads", "max_iter", "epochs", "patience", "target", "features", "warm_start"}
 
 
 def fingerprint(
@@ -35,17 +35,22 @@ def fingerprint(
 ) -> Fingerprint:
     """Name -> a setting's value, or the digest of data. `params`: of the estimator; `dev`: the development data, None
     without."""
-    settings = {name: plain(value) for name, value in params.items() if name not in _FREE}
-    settings = json.loads(json.dumps(settings))  # as a file gives them back
     return {
         "trellis": __version__,
-        **settings,
+        **settings_of(params),
         "labels": digest((tuple(labels), examples.gold, examples.offsets)),
         "attributes": digest(examples),
         "layout": digest(layout),
         "dev": None if dev is None else digest(dev),
         "start": digest(theta) if theta.any() else None,
     }
+
+
+def settings_of(params: dict[str, Any]) -> dict[str, Any]:
+    """Those that a training depends on, as a file gives them back."""
+    settings = {name: plain(value) for name, value in params.items() if name not in _FREE}
+    written: dict[str, Any] = json.loads(json.dumps(settings))
+    return written
 
 
 def digest(value: object) -> str:

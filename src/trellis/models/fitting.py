@@ -101,16 +101,16 @@ class Fitting:
 
     def train(
         self,
-        objective: ThreadedObjective,
-        optimizer: Optimizer,
+        objective: Any,
+        optimizer: Any,
         theta: F64,
         dev: Development | None,
         data: Sequence[object] = (),
     ) -> Outcome:
-        """Trains from theta, or goes on where an interrupted training was. `data`: what is in memory beside the
-        objective."""
-        settings, resumed = self._estimator, self._resumed(len(theta))
-        theta = begun(objective, theta, settings.seed) if resumed is None else theta
+        """Trains from theta, or goes on where an interrupted training was. `objective`: what the optimiser works on;
+        `data`: what is in memory beside it."""
+        settings, resumed = self._estimator, self._resumed(objective, len(theta))
+        theta = self._begun(objective, optimizer, theta) if resumed is None else theta
         log = self._log
         with nullcontext() if log is None else closing(log):
             guess = self._estimate(objective, optimizer, theta, dev, data, resumed, log is not None)
@@ -129,10 +129,13 @@ class Fitting:
                     _LOG.info("interrupted; iteration %d is kept, go on with resume=True (--resume)", self._written)
                 raise
             if log is not None:
-                log.write("end", _last_line(outcome))
+                log.write("end", self._last_line(outcome))
         return outcome
 
-    def _resumed(self, size: int) -> Run | None:
+    def _begun(self, objective: ThreadedObjective, optimizer: Optimizer, theta: F64) -> F64:
+        return begun(objective, optimizer, theta, self._estimator.seed)
+
+    def _resumed(self, objective: Any, size: int | None) -> Run | None:
         if self._file is None or not self._resume:
             return None
         found, path = self._file.read(), self._file.path
@@ -161,7 +164,7 @@ class Fitting:
         def report(now: Progress) -> None:
             if log is not None:
                 values = asdict(now)
-                log.write("iteration", {name: values[name] for name in _LOGGED})
+                log.write("iteration", {**{name: values[name] for name in _LOGGED}, **now.more})
             if self._progress is not None:
                 left = refined(now.seconds, now.fraction, self._expected)
                 self._progress(replace(now, seconds_left=left))
@@ -210,17 +213,16 @@ class Fitting:
             "expected_bytes": None if guess is None else guess.bytes,
         }
 
-
-def _last_line(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "iterations": outcome.iterations,
-        "objective": outcome.objective,
-        "evaluations": outcome.evaluations,
-        "products": outcome.products,
-        "converged": outcome.converged,
-        "stopped_early": outcome.stopped_early,
-        "stuck": outcome.stuck,
-        "dev_score": outcome.dev_score,
-        "seconds": outcome.seconds,
-        "active": int(np.count_nonzero(outcome.theta)),
-    }
+    def _last_line(self, outcome: Outcome) -> dict[str, Any]:
+        return {
+            "iterations": outcome.iterations,
+            "objective": outcome.objective,
+            "evaluations": outcome.evaluations,
+            "products": outcome.products,
+            "converged": outcome.converged,
+            "stopped_early": outcome.stopped_early,
+            "stuck": outcome.stuck,
+            "dev_score": outcome.dev_score,
+            "seconds": outcome.seconds,
+            "active": int(np.count_nonzero(outcome.theta)),
+        }

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import offsets_of
-from trellis.models.linear import Sentences
+from trellis.models.batches import Sentences
 
 Labels = Sequence[Sequence[str | int]] | Sequence[NDArray[Any]] | NDArray[Any]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError, shown
+from trellis.models.batches import Sentences
 from trellis.models.gold import Labels, gold_of, token_offsets
-from trellis.models.linear import Sentences
 
 F64 = NDArray[np.float64]
 BOOL = NDArray[np.bool_]

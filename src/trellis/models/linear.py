@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.corpus import Corpus
 from trellis.errors import DataError
-from trellis.features import Batch, FeatureKind, Given, Packed, Reading, offsets_of
-from trellis.jit import announce, worthwhile
-from trellis.labels import runs
+from trellis.features import FeatureKind, Packed
+from trellis.jit import worthwhile
 from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
 from trellis.models.arcs import ArcAttributes
+from trellis.models.batches import Batched, Sentences
 from trellis.scoring import WeightLayout, plain_scores
 
 if TYPE_CHECKING:
     from trellis.scoring.hybrid import HybridScoring
 
 F64 = NDArray[np.float64]
-Sentences = Corpus | Given
-Answer = TypeVar("Answer")
 
 MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in each of several matrices
-_BATCH = 8192  # tokens tagged at a time by one thread
 
 
 @dataclass(frozen=True)
-class LinearChain:
+class LinearChain(Batched):
     """`weights: F64[layout.size]` over the attributes of `features` and the labels by name."""
 
     labels: tuple[str, ...]
@@ -41,19 +35,9 @@ class LinearChain:
     weights: F64
     prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
 
-    def best(self, data: Sentences, threads: int = 1) -> NDArray[np.int32]:
-        """The best label of every token, I32[tokens]."""
-        return np.concatenate([np.zeros(0, np.int32), *self._batches(data, threads, self.best_of_packed)])
-
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
         """P(label) of every token, F64[tokens, labels]."""
-        return np.concatenate(
-            [np.zeros((0, len(self.labels))), *self._batches(data, threads, self.marginals_of_packed)]
-        )
-
-    def pack(self, data: Batch, first: int = 0) -> Packed:
-        """Data in the numbers of the model's attributes; errors in lists count sentences from `first`."""
-        return self.features.transform(self.features.translated(data), first)
+        return np.concatenate([np.zeros((0, len(self.labels))), *self.batches(data, threads, self.marginals_of_packed)])
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
@@ -71,6 +55,10 @@ class LinearChain:
         if self._needs(packed.arcs):
             return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         return self._chain(packed, offsets).marginals().nodes
+
+    @property
+    def summary(self) -> str:
+        return f"{self.layout.size:,} weights"
 
     def with_weights(self, weights: F64) -> LinearChain:
         """The same model with other weights; what was prepared for scoring is shared."""
@@ -125,33 +113,8 @@ class LinearChain:
     def _rows(self) -> F64:
         return self._scoring.rows_of(self.weights)
 
-    def _batches(
-        self, data: Sentences, threads: int, answer: Callable[[Packed, NDArray[np.int64]], Answer]
-    ) -> list[Answer]:
-        """Cuts the data into batches and answers them on threads, in order."""
-
-        def one(first: int, batch: Batch) -> Answer:
-            offsets = batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch)
-            return answer(self.pack(batch, first), offsets)
-
-        announce(data.tokens if isinstance(data, Corpus) else int(offsets_of(data)[-1]))
-        batches = list(_cut(self.features.translated(data)))
-        if threads <= 1 or len(batches) <= 1:
-            return [one(*batch) for batch in batches]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(one, *zip(*batches, strict=True)))
-
 
 def _forbid(scores: F64, allowed: Allowed | None) -> None:
     """-inf for labels that a token may not have; scores: F64[tokens, labels or more]."""
     if allowed is not None:
         scores[:, : allowed.size][~allowed.mask()] = -np.inf
-
-
-def _cut(data: Batch) -> Iterator[tuple[int, Batch]]:
-    """Runs of sentences, each with the number of its first one (of a corpus, where lines are counted: 0)."""
-    if isinstance(data, Corpus | Reading):
-        yield from ((0, batch) for batch in data.batches(_BATCH))
-        return
-    for first, last in runs(offsets_of(data), _BATCH):
-        yield first, data[first:last]

@@ -91,14 +91,15 @@ def prior_of(settings: Settings) -> Prior:
     return Priors([L2(settings.l2), Hyperbolic(settings.hyperbolic)])
 
 
-def begun(objective: ThreadedObjective, theta: F64, seed: int = 0) -> F64:
-    """Where training begins: theta, or from zero the solution of the loss that the objective's own loss begins with."""
+def begun(objective: ThreadedObjective, optimizer: Optimizer, theta: F64, seed: int = 0) -> F64:
+    """Where training begins: theta, or from zero the solution of the loss that the objective's own loss begins with,
+    unless the optimiser has a way of its own with its loss."""
     from trellis.losses import find_loss
-    from trellis.optim import Auto
+    from trellis.optim import Auto, traits_of
     from trellis.training import train
 
     first = objective.shards[0].loss.begins_with if objective.shards else None
-    if first is None or theta.any() or objective.l1:
+    if first is None or theta.any() or objective.l1 or traits_of(type(optimizer)).learns:
         return theta
     own = [shard.loss for shard in objective.shards]
     for shard in objective.shards:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DamagedModelError, SettingError, TemplateError
+from trellis.features import FeatureKind
 from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
 from trellis.models.linear import MOST_LABELS, LinearChain
 from trellis.scoring import WeightLayout
@@ -42,17 +46,8 @@ def model_from(
 ) -> tuple[dict[str, Any], dict[str, Any], LinearChain]:
     """Parameters, training record and model; one typed error for whatever does not fit."""
     tensors = dict(tensors)  # what is read is taken out; nothing may be left
-    try:
-        if set(description) != {"format", "model", "params", "training", "features"}:
-            raise ValueError("entries of the description")
-        params, training = description["params"], description["training"]
-        if type(params) is not dict or type(training) is not dict or not set(params) <= set(known):
-            raise ValueError("parameters")
-        _check_training(training)
-        labels = get_strings(tensors, "labels")
-        if not 1 <= len(labels) <= MOST_LABELS:
-            raise ValueError("number of labels")
-        features = get_features(tensors, description["features"], description["format"], len(labels), functions)
+    with reading(path):
+        params, training, labels, features = common_parts(description, tensors, known, functions)
         layout = _get_layout(tensors, len(labels), features.attributes)
         if layout.arc_attributes != features.arc_attributes:
             raise ValueError("number of arc attributes")
@@ -61,11 +56,40 @@ def model_from(
             raise ValueError("weights")
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
+    return params, training, LinearChain(tuple(labels), features, layout, weights)
+
+
+@contextmanager
+def reading(path: str | Path) -> Iterator[None]:
+    """One typed error for all that goes wrong while a model is put together."""
+    try:
+        yield
     except SettingError as error:  # a function of the user's own was not given
         raise SettingError(f"{path}: {error}") from None
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, TemplateError) as error:
         raise DamagedModelError(f"{path}: the model's parts do not fit together ({error})") from None
-    return params, training, LinearChain(tuple(labels), features, layout, weights)
+
+
+def common_parts(
+    description: dict[str, Any],
+    tensors: Tensors,
+    known: list[str],
+    functions: Callables,
+    more: AbstractSet[str] = frozenset(),
+) -> tuple[dict[str, Any], dict[str, Any], list[str], FeatureKind]:
+    """What every kind of model has: parameters, training record, labels and features. `more`: entries of the
+    description that this kind has beside."""
+    if set(description) != {"format", "model", "params", "training", "features"} | more:
+        raise ValueError("entries of the description")
+    params, training = description["params"], description["training"]
+    if type(params) is not dict or type(training) is not dict or not set(params) <= set(known):
+        raise ValueError("parameters")
+    _check_training(training)
+    labels = get_strings(tensors, "labels")
+    if not 1 <= len(labels) <= MOST_LABELS:
+        raise ValueError("number of labels")
+    features = get_features(tensors, description["features"], description["format"], len(labels), functions)
+    return params, training, labels, features
 
 
 def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
@@ -78,7 +102,7 @@ def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
         raise ValueError("sizes of the layout")
     if any(len(part) and part.max() >= labels for part in (label, source, target)):
         raise ValueError("labels out of range")
-    if not _ascending_within(label, start) or not ascending(source.astype(np.int64) * labels + target):
+    if not ascending_within(label, start) or not ascending(source.astype(np.int64) * labels + target):
         raise ValueError("weights not in order")
     layout = WeightLayout(labels, start, label, source, target)
     return _with_arcs(tensors, layout) if "arc_counts" in tensors else layout
@@ -94,7 +118,7 @@ def _with_arcs(tensors: Tensors, layout: WeightLayout) -> WeightLayout:
     if len(pair) and not (pair.min() >= 0 and pair.max() < layout.labels**2):
         raise ValueError("label pairs out of range")
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    if not _ascending_within(pair, start):
+    if not ascending_within(pair, start):
         raise ValueError("weights of arc attributes not in order")
     return replace(layout, arc_start=start, arc_pair=pair)
 
@@ -117,7 +141,7 @@ def _finite(value: object) -> bool:
     return type(value) is float and math.isfinite(value)
 
 
-def _ascending_within(values: NDArray[np.int32], start: NDArray[np.int64]) -> bool:
+def ascending_within(values: NDArray[np.int32], start: NDArray[np.int64]) -> bool:
     """Whether each of the parts `start[a]:start[a + 1]` ascends; no value is negative."""
     inside = np.ones(len(values), bool)
     inside[start[:-1][np.diff(start) > 0]] = False

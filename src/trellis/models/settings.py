@@ -12,10 +12,12 @@ import numpy as np
 
 from trellis.errors import SettingError, shown
 
+MOST_DEGREE = 20  # of a polynomial kernel: numbers grow beyond what floats can tell apart
+
 
 def check_settings(estimator: object, *names: str) -> None:
-    """Refuses what does not fit: of the settings named, or of all."""
-    for name in names or SETTINGS:
+    """Refuses what does not fit: of the settings named, or of all that the estimator has."""
+    for name in names or [name for name in SETTINGS if hasattr(estimator, name)]:
         value, (good, expected) = getattr(estimator, name), SETTINGS[name]
         if name == "features" and _is_columnar(value):
             raise SettingError(f"features: {value.no_place()}")
@@ -69,6 +71,12 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
     "partial": (lambda v: isinstance(v, bool), "True or False"),
     "warm_start": (lambda v: isinstance(v, bool), "True or False"),
+    "degree": (lambda v: is_count(v) and v <= MOST_DEGREE, f"a whole number from 1 to {MOST_DEGREE}"),
+    "offset": (lambda v: _number(v) and v >= 0, "a number >= 0"),
+    "scale": (lambda v: _number(v) and v > 0, "a number > 0"),
+    "cosine": (lambda v: isinstance(v, bool), "True or False"),
+    "epochs": (is_count, "a whole number >= 1"),
+    "averaged": (lambda v: isinstance(v, bool), "True or False"),
     "seed": (_is_seed, "a whole number from 0 to 2^63 - 1"),
     "threads": (lambda v: v is None or is_count(v), "a whole number >= 1, or None for all"),
 }

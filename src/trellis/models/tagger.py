@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column
 from trellis.errors import DamagedModelError, NotFittedError, SettingError
-from trellis.features import TemplateFeatures
+from trellis.features import FeatureKind, TemplateFeatures
 from trellis.jit import threads_available
 from trellis.metrics import Report, compare
 from trellis.models.base import Estimator
+from trellis.models.batches import Sentences
 from trellis.models.feature_files import Callables
 from trellis.models.gold import Labels, gold_of, token_offsets
-from trellis.models.linear import LinearChain, Sentences
-from trellis.models.serial import description_of, model_from
 from trellis.models.settings import check_settings, plain
 from trellis.store import from_bytes, read_model, to_bytes, write_model
 from trellis.training import Outcome
@@ -25,13 +24,31 @@ from trellis.training import Outcome
 F64 = NDArray[np.float64]
 
 
-class Tagger(Estimator):
+class Chains(Protocol):
+    """What was trained, of whatever kind."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def features(self) -> FeatureKind: ...
+    @property
+    def weights(self) -> F64: ...
+    @property
+    def summary(self) -> str: ...
+
+    def best(self, data: Sentences, threads: int = 1) -> NDArray[np.int32]: ...
+
+
+Chain = TypeVar("Chain", bound=Chains)
+
+
+class Tagger(Estimator, Generic[Chain]):
     """What every model here is once it is trained. Those that train it are classes of their own, with a setting
-    `threads` and, for corpora, `target`."""
+    `threads` and, for corpora, `target`, and say how their kind of chain is put into a file and read from one."""
 
     target: str | None
     threads: int | None
-    model_: LinearChain
+    model_: Chain
 
     def predict(self, X: Sentences) -> list[list[str]]:
         """The best labels: a list for each sentence."""
@@ -48,9 +65,10 @@ class Tagger(Estimator):
         return Column(self.predict_ids(X), self._model.labels)
 
     def predict_marginals(self, X: Sentences) -> list[F64]:
-        """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
-        nodes, offsets = self._model.marginals(X, self._threads), token_offsets(X)
-        return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
+        """P(label) of every token, where a model has probabilities."""
+        raise SettingError(
+            f"a {type(self).__name__} has scores but no probabilities, so it has no marginals; use a CRF for these"
+        )
 
     def evaluate(self, X: Sentences, y: Labels | None = None) -> Report:
         """Accuracy, and precision, recall and F1 of segments where the labels encode such."""
@@ -84,7 +102,7 @@ class Tagger(Estimator):
             self.__dict__.update({**loaded.__dict__, **state["params"]})
 
     @property
-    def _model(self) -> LinearChain:
+    def _model(self) -> Chain:
         if not hasattr(self, "model_"):
             raise NotFittedError(f"this {type(self).__name__} has not been trained; call fit or load first")
         return self.model_
@@ -94,7 +112,7 @@ class Tagger(Estimator):
         check_settings(self, "threads")
         return self.threads or threads_available()
 
-    def _adopt(self, model: LinearChain, outcome: Outcome, columns: list[str]) -> None:
+    def _adopt(self, model: Chain, outcome: Outcome, columns: list[str]) -> None:
         self.model_ = model
         self.columns_ = columns
         self.classes_ = list(model.labels)
@@ -120,7 +138,21 @@ class Tagger(Estimator):
             "dev_score": self.dev_score_,
             "columns": self.columns_,
         }
-        return description_of(type(self).__name__, params, training, model)
+        return self._written(type(self).__name__, params, training, model)
+
+    @staticmethod
+    def _written(
+        kind: str, params: dict[str, Any], training: dict[str, Any], model: Any
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """A trained chain as description and tensors."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _read(
+        description: dict[str, Any], tensors: Any, known: list[str], path: str | Path, functions: Callables
+    ) -> tuple[dict[str, Any], dict[str, Any], Any]:
+        """Parameters, training record and chain, all checked."""
+        raise NotImplementedError
 
     @classmethod
     def _from_serialised(
@@ -128,7 +160,7 @@ class Tagger(Estimator):
     ) -> Self:
         if description.get("model") != cls.__name__:
             raise DamagedModelError(f"{path}: a model of the kind {description.get('model')!r}, not {cls.__name__}")
-        params, training, model = model_from(description, tensors, cls._parameter_names(), path, functions)
+        params, training, model = cls._read(description, tensors, cls._parameter_names(), path, functions)
         if isinstance(model.features, TemplateFeatures) and model.features.functions:
             from trellis.features import Features
 

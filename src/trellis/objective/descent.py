@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.labels import first_tokens
 from trellis.losses import LOSSES
-from trellis.objective.kernels.descent import descent_pass, rates_at
+from trellis.objective.kernels.descent import Rates, descent_pass, rates_at
+from trellis.objective.online import OnlineShard
 from trellis.objective.plain import PlainShard
 from trellis.objective.shard import Shard
-from trellis.scoring.hybrid import Occurrences
-from trellis.scoring.kernels import put, take
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -56,27 +54,17 @@ class DescentShard:
     """`groups: I64[groups, 4]`: the shard's sentences, four of about the same length together; -1 for none."""
 
     def __init__(self, shard: PlainShard):
-        self.shard = shard
-        lengths = np.diff(shard.offsets)
-        order = np.argsort(lengths, kind="stable")
-        order = order[lengths[order] > 0]
-        self.groups = np.concatenate([order, np.full(-len(order) % 4, -1)]).reshape(-1, 4)
-        scoring = shard.scoring
-        self._mask = np.zeros((scoring.rows, scoring.width), np.uint8)
-        self._mask.ravel()[scoring.cell] = 1
-        self._weights, self._rows = np.empty(len(shard.index)), np.zeros((scoring.rows, scoring.width))
+        self.shard, self.places = shard, OnlineShard(shard)
+        self.groups = self.places.fours
 
     def count(self) -> tuple[F64, F64]:
         """How often the attribute of each weight occurs, and the sum of its squared values, F64[local] both; of
         transitions how often they are seen in the labels."""
-        shard, layout, at = self.shard, self.shard.scoring.layout, self.shard.occurrences
-        inner = np.flatnonzero(~first_tokens(shard.offsets))
-        seen = np.zeros((layout.labels, layout.labels))
-        np.add.at(seen, (shard.gold[inner - 1], shard.gold[inner]), 1.0)
-        count = self._sums(replace(at, row_value=np.empty(0), pair_value=np.empty(0)))
-        valued = len(at.row_value) > 0 or len(at.pair_value) > 0
-        squares = self._sums(self.shard.squared) if valued else count.copy()
-        count[layout.pairs :] = squares[layout.pairs :] = seen[layout.source, layout.target]
+        at, pairs = self.shard.occurrences, self.shard.scoring.layout.pairs
+        count = self.places.count()
+        squares = count.copy()
+        if len(at.row_value) or len(at.pair_value):
+            squares[:pairs] = self.places.sums(self.shard.squared)[:pairs]
         return count, squares
 
     def learn_at(self, pace: Pace) -> None:
@@ -88,30 +76,14 @@ class DescentShard:
     def descend(self, theta: F64, groups: I64, step: float, shrink: float) -> tuple[float, int]:
         """Updates theta in place, once for each row of `groups`; `shrink`: l2 over the number of updates in an epoch.
         Returns the log loss on the way and how many sentences were left out (see the kernel)."""
-        shard, scoring, at = self.shard, self.shard.scoring, self.shard.occurrences
-        layout, weights = scoring.layout, self._weights
-        take(theta, shard.index, weights)
-        scoring.rows_of(weights, self._rows)
-        transitions = layout.transition_matrix(weights[layout.pairs :])
         # a transition has its prior in every update rather than at every occurrence
         arc_rate = self._arc_pace.at(step)[0]
-        loss, missing = descent_pass(
-            groups, shard.offsets, shard.gold, self._rows, weights, transitions, self._mask,
-            at.dense, at.row, at.row_value, at.sparse, at.pair, at.label, at.pair_value,
-            *self._row_pace.at(step), *self._pace.at(step), arc_rate, np.maximum(1.0 - arc_rate * shrink, 0.0),
-        )  # fmt: skip
-        scoring.collect(self._rows, weights)
-        weights[layout.pairs :] = transitions[layout.source, layout.target]
-        put(weights, shard.index, theta)
+        arc_kept = np.maximum(1.0 - arc_rate * shrink, 0.0)
+        rates = Rates(*self._row_pace.at(step), *self._pace.at(step), arc_rate, arc_kept)
+        parts = self.places.taken([theta])
+        loss, missing = descent_pass(self.places.tokens, groups, parts[0], rates)
+        self.places.put(parts, [theta])
         return loss, missing
-
-    def _sums(self, at: Occurrences) -> F64:
-        shard = self.shard
-        rows, sums = np.zeros_like(self._rows), np.zeros(len(shard.index))
-        tokens = len(shard.gold)
-        shard.scoring.add_gradient(np.ones((tokens, self._rows.shape[1])), at, 0, tokens, rows, sums)
-        shard.scoring.collect(rows, sums)
-        return sums
 
 
 def can_descend(shard: Shard) -> bool:

@@ -7,14 +7,16 @@ of them out, laid out for the pass, and puts it back. A rule may also have memor
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.labels import first_tokens
 from trellis.objective.kernels.places import Tokens, Vector
 from trellis.objective.plain import PlainShard
+from trellis.scoring.hybrid import Occurrences
 from trellis.scoring.kernels import put, take
 
 F64 = NDArray[np.float64]
@@ -81,6 +83,28 @@ class OnlineShard:
             part.singles[layout.pairs : layout.arcs_at] = part.transitions[layout.source, layout.target]
             put(part.singles, self.shard.index, vector)
 
+    def count(self) -> F64:
+        """How often the attribute of each weight occurs, or a transition is seen in the labels, F64[local]."""
+        sums, layout = self.sums(without_values(self.shard.occurrences)), self.shard.scoring.layout
+        sums[layout.pairs : layout.arcs_at] = self.transitions()
+        return sums
+
+    def transitions(self) -> F64:
+        """How often each transition is seen in the labels, F64[transitions]."""
+        shard, layout = self.shard, self.shard.scoring.layout
+        inner = np.flatnonzero(~first_tokens(shard.offsets))
+        seen = np.zeros((layout.labels, layout.labels))
+        np.add.at(seen, (shard.gold[inner - 1], shard.gold[inner]), 1.0)
+        return np.asarray(seen[layout.source, layout.target])
+
+    def sums(self, at: Occurrences) -> F64:
+        """Values of the attribute of each weight, added up over tokens, F64[local]."""
+        scoring, tokens = self.shard.scoring, len(self.shard.gold)
+        rows, sums = np.zeros((scoring.rows, scoring.width)), np.zeros(len(self.shard.index))
+        scoring.add_gradient(np.ones((tokens, scoring.width)), at, 0, tokens, rows, sums)
+        scoring.collect(rows, sums)
+        return sums
+
     def _taken(self, vector: F64, n: int) -> Vector:
         scoring, layout = self.shard.scoring, self.shard.scoring.layout
         if n == len(self._space):
@@ -90,6 +114,11 @@ class OnlineShard:
         scoring.rows_of(singles, rows)
         transitions = layout.transition_matrix(singles[layout.pairs : layout.arcs_at])
         return Vector(rows, singles, transitions, singles[layout.arcs_at :], self.seen)
+
+
+def without_values(at: Occurrences) -> Occurrences:
+    """As if all of them were 1."""
+    return replace(at, row_value=np.empty(0), pair_value=np.empty(0))
 
 
 def why_not_online(shards: Sequence[Any]) -> str | None:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from trellis.dual import Events, Progression
 from trellis.errors import SettingError
+from trellis.optim.adagrad import AdaGrad
 from trellis.optim.arow import AROW
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
+from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
+from trellis.optim.eg import EG, EGState
 from trellis.optim.frank_wolfe import BCFW
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.mira import MIRA
@@ -17,7 +21,9 @@ from trellis.optim.online import OnlineState
 from trellis.optim.owlqn import OWLQN, OWLQNState
 from trellis.optim.passive_aggressive import PassiveAggressive
 from trellis.optim.perceptron import Perceptron
+from trellis.optim.saga import SAGA
 from trellis.optim.settings import check_names
+from trellis.optim.sgd import SGD
 
 OPTIMIZERS: dict[str, type[Any]] = {
     "auto": Auto,
@@ -25,6 +31,10 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "owlqn": OWLQN,
     "cg": NonlinearCG,
     "newton-cg": NewtonCG,
+    "sgd": SGD,
+    "adagrad": AdaGrad,
+    "saga": SAGA,
+    "eg": EG,
     "perceptron": Perceptron,
     "pa": PassiveAggressive,
     "arow": AROW,
@@ -34,8 +44,11 @@ OPTIMIZERS: dict[str, type[Any]] = {
 
 # class name -> class, for checkpoints
 STATES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState)
+    kind.__name__: kind
+    for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState, EGState)
 }
+# that of the perceptron in the dual, and what it has in it
+STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
 
 
 def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
@@ -53,13 +66,20 @@ def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
 __all__ = [
     "AROW",
     "BCFW",
+    "EG",
     "LBFGS",
     "MIRA",
     "OPTIMIZERS",
     "OWLQN",
+    "SAGA",
+    "SGD",
     "STATES",
+    "AdaGrad",
     "Auto",
     "AutoState",
+    "DualPerceptron",
+    "DualPerceptronState",
+    "EGState",
     "LBFGSState",
     "NewtonCG",
     "NewtonCGState",

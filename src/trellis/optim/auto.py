@@ -4,7 +4,8 @@ Descent finds the neighbourhood in a few passes and then stalls; L-BFGS with the
 the optimum, where that diagonal is good. It is L-BFGS alone where descent is not possible (attributes on arcs, tag
 dictionaries, losses other than log, sentence weights, partial and soft labels, the hyperbolic prior, values above 1e4),
 where it gains nothing (fewer than 1,000 sentences), where it was not asked for (epochs = 0) or led to no number, and
-where training goes on from a model; with l1 it is OWL-QN.
+where training goes on from a model; then, too, with the diagonal, taken anew now and then, if the loss has curvature.
+With l1 it is OWL-QN.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from trellis.optim.contract import Objective
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.owlqn import OWLQN, OWLQNState
 from trellis.optim.settings import check_settings, setting
+from trellis.optim.stopping import fraction_done
 
 F64 = NDArray[np.float64]
 
@@ -89,7 +91,7 @@ class Auto:
             return self._followed(self._owlqn.start(objective, theta))
         descent = objective.descent() if self.epochs and not theta.any() else None
         if descent is None or descent.sentences < _FEWEST:
-            return self._followed(self._lbfgs(0).start(objective, theta))
+            return self._followed(self._lbfgs(objective, 0).start(objective, theta))
         step_size = descent.best_step(theta, _STEPS, np.random.default_rng([self.seed, 0]))
         return AutoState(theta, math.inf, step_size=step_size)
 
@@ -97,7 +99,7 @@ class Auto:
         """An epoch of descent, or a step of what follows."""
         if isinstance(state.then, OWLQNState):
             return self._followed(self._owlqn.step(objective, state.then), state)
-        lbfgs = self._lbfgs(state.epoch)
+        lbfgs = self._lbfgs(objective, state.epoch)
         if state.then is not None:
             return self._followed(lbfgs.step(objective, state.then), state)
         if state.epoch < self.epochs:
@@ -110,7 +112,7 @@ class Auto:
             return _DESCENT * state.epoch / max(1, self.epochs)
         if isinstance(state.then, OWLQNState):
             return self._owlqn.fraction_done(state.then)
-        rest = self._lbfgs(state.epoch).fraction_done(state.then)
+        rest = fraction_done(state.then.values, self.tol)
         return _DESCENT + (1.0 - _DESCENT) * rest if state.epoch else rest
 
     def usual_work(self, objective: Objective) -> float:
@@ -128,19 +130,10 @@ class Auto:
     def _owlqn(self) -> OWLQN:
         return OWLQN(memory=self.memory, tol=self.tol, gradient_tol=self.gradient_tol)
 
-    def _lbfgs(self, epochs: int) -> LBFGS:
+    def _lbfgs(self, objective: Objective, epochs: int) -> LBFGS:
         """After so many epochs of descent."""
-        if not epochs:
-            return LBFGS(self.memory, self.tol, gradient_tol=self.gradient_tol)
-        return LBFGS(
-            self.memory,
-            self.tol,
-            gradient_tol=self.gradient_tol,
-            diagonal=True,
-            power=_POWER,
-            refresh=0,
-            first_step=_FIRST_STEP,
-        )
+        lbfgs = LBFGS(self.memory, self.tol, gradient_tol=self.gradient_tol, diagonal=objective.has_curvature)
+        return replace(lbfgs, power=_POWER, refresh=0, first_step=_FIRST_STEP) if epochs else lbfgs
 
     def _descended(self, objective: Objective, state: AutoState) -> AutoState:
         """One more epoch, or where that leads nowhere the first step of L-BFGS from zero."""
@@ -158,7 +151,7 @@ class Auto:
         theta = done.average if last else done.theta
         if math.isfinite(done.loss) and np.isfinite(done.theta).all() and np.isfinite(theta).all():
             return replace(state, theta=theta, value=done.loss, epoch=state.epoch + 1)
-        lbfgs = self._lbfgs(0)
+        lbfgs = self._lbfgs(objective, 0)
         zero = lbfgs.start(objective, np.zeros_like(state.theta))
         # what was in vain counts as its own work
         zero = replace(zero, iteration=state.epoch, products=zero.products + state.epoch + 1)

@@ -60,6 +60,22 @@ class Online(Protocol):
     def sentences(self) -> int: ...
     @property
     def labels(self) -> int: ...
+    @property
+    def width(self) -> int:
+        """Labels, rounded up to whole vectors."""
+        ...
+
+    @property
+    def counts(self) -> F64:
+        """How often the attribute of each weight occurs in an epoch, or a transition is seen in the labels."""
+        ...
+
+    @property
+    def shares(self) -> F64:
+        """The part of the prior that a weight has in one of its updates, which are as many as its attribute occurs in
+        an epoch, or for transitions as there are fours."""
+        ...
+
     def length(self, axis: str) -> int: ...
 
     def epoch(
@@ -73,6 +89,10 @@ class Online(Protocol):
         """All sentences once, in an order drawn at random."""
         ...
 
+    def trial(self, rule: Any, judge: Any, vectors: Sequence[F64], rng: np.random.Generator, sample: int) -> Passed:
+        """The rule on a sample of sentences; its vectors, and what another rule then counts on another sample."""
+        ...
+
 
 class Objective(Protocol):
     """A function to minimise, f(theta) + l1 |theta|_1; where its data is and how it is computed is nobody's business
@@ -80,6 +100,11 @@ class Objective(Protocol):
 
     @property
     def l1(self) -> float: ...
+
+    @property
+    def has_curvature(self) -> bool:
+        """Whether the next two can be asked."""
+        ...
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]: ...
 
@@ -110,7 +135,8 @@ class Objective(Protocol):
 class State(Protocol):
     """Everything the next step depends on, and what the loop around it reads. A frozen dataclass of arrays, numbers,
     truth values, texts, None, tuples of these and other states, so that checkpoints can hold any of them; `STATES` has
-    its class. Arrays of floats are finite, and as long as theta if they have one dimension."""
+    its class. Arrays of floats are finite, and as long as theta if they have one dimension. A state may also have
+    `more`, numbers by name that belong into the log of a run."""
 
     @property
     def theta(self) -> F64: ...

@@ -54,6 +54,11 @@ def smooth_prior(objective: Objective, name: str) -> float:
     return objective.l2
 
 
+def has_settled(values: tuple[float, ...], period: int, tol: float) -> bool:
+    """What an epoch meets has neither risen nor fallen by more than `tol` of itself over the last `period` epochs."""
+    return len(values) > period and max(values) - min(values) <= tol * abs(values[-1])
+
+
 def draws(seed: int, epoch: int) -> np.random.Generator:
     """The random numbers of an epoch, which depend on nothing else: a run that is taken up again draws the same."""
     return np.random.default_rng([seed, epoch])

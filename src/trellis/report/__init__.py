@@ -1,5 +1,6 @@
 """What is in a model, for people to look at."""
 
 from trellis.report.inspection import Inspection, TemplateCost, inspect
+from trellis.report.supports import SupportInspection, inspect_supports
 
-__all__ = ["Inspection", "TemplateCost", "inspect"]
+__all__ = ["Inspection", "SupportInspection", "TemplateCost", "inspect", "inspect_supports"]

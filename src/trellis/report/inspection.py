@@ -72,18 +72,18 @@ def inspect(crf: CRF, data: Corpus | None = None, top: int = 10) -> Inspection:
         layout.size,
         list(_costs(crf, data)),
         sorted([*_on_labels(crf, top), *_on_transitions(crf, top)], key=lambda one: -abs(one.weight))[:top],
-        [Strong(labels[layout.source[k]], labels[layout.target[k]], float(moves[k])) for k in _largest(moves, top)],
+        [Strong(labels[layout.source[k]], labels[layout.target[k]], float(moves[k])) for k in largest(moves, top)],
     )
 
 
 def _on_labels(crf: CRF, top: int) -> list[Strong]:
     """The strongest weights of attributes with a label."""
     model, layout = crf.model_, crf.model_.layout
-    strongest = _largest(model.weights[: layout.pairs], top)
+    strongest = largest(model.weights[: layout.pairs], top)
     attribute = np.searchsorted(layout.pair_start, strongest, side="right") - 1
     return [
         Strong(name, model.labels[layout.pair_label[p]], float(model.weights[p]))
-        for name, p in zip(_names_of(model.features, attribute.tolist()), strongest.tolist(), strict=True)
+        for name, p in zip(names_of(model.features, attribute.tolist()), strongest.tolist(), strict=True)
     ]
 
 
@@ -93,7 +93,7 @@ def _on_transitions(crf: CRF, top: int) -> list[Strong]:
     if not isinstance(model.features, TemplateFeatures) or not layout.arc_attributes:
         return []
     weights = model.weights[layout.arcs_at :]
-    strongest = _largest(weights, top)
+    strongest = largest(weights, top)
     attribute = np.searchsorted(layout.arc_start, strongest, side="right") - 1
     before, here = layout.arc_sides
     return [
@@ -145,13 +145,13 @@ def _ranges(numbering: object, attributes: int) -> Iterator[tuple[str, int, int]
         yield "attributes as given", 0, attributes
 
 
-def _names_of(features: Any, attributes: Sequence[int]) -> list[str]:
+def names_of(features: Any, attributes: Sequence[int]) -> list[str]:
     if isinstance(features, TemplateFeatures):
         return [features.name(a) for a in attributes]
     names = features.names()
     return [names[a] for a in attributes]
 
 
-def _largest(values: NDArray[np.float64], top: int) -> NDArray[np.int64]:
+def largest(values: NDArray[np.float64], top: int) -> NDArray[np.int64]:
     """Where the largest absolute values are, largest first."""
     return np.argsort(-np.abs(values), kind="stable")[:top]

@@ -63,6 +63,10 @@ class Clocked:
         return None
 
     @property
+    def has_curvature(self) -> bool:
+        return self.objective.has_curvature
+
+    @property
     def l2(self) -> float:
         return self.objective.l2
 

@@ -48,9 +48,10 @@ class Checkpoint:
 
     @classmethod
     def from_parts(
-        cls, description: dict[str, Any], tensors: Tensors, this: Fingerprint, size: int, path: object
+        cls, description: dict[str, Any], tensors: Tensors, this: Fingerprint, size: int | None, path: object
     ) -> Checkpoint:
-        """Checks everything, first that it is of `this` training; `size`: the number of weights there should be."""
+        """Checks everything, first that it is of `this` training; `size`: the number of weights there should be, None
+        for any."""
         if type(description.get("fingerprint")) is dict:
             _refuse(compared(description["fingerprint"], this), path)
         try:

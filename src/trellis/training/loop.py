@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,7 +20,8 @@ F64 = NDArray[np.float64]
 @dataclass(frozen=True)
 class Progress:
     """What is known after an iteration; `fraction` (from 0 to 1, of what is done) and `seconds_left` are guesses,
-    `active` counts the weights that are not zero, `products` Hessian-vector products."""
+    `active` counts the weights that are not zero, `products` Hessian-vector products; `more` is what else the
+    optimiser's state has to say, by name."""
 
     iteration: int
     objective: float
@@ -32,6 +33,7 @@ class Progress:
     products: int = 0
     active: int = 0
     seconds_left: float = 0.0
+    more: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -148,8 +150,13 @@ def _progress(run: Run, score: float | None, fraction: float) -> Progress:
     state = run.state
     return Progress(
         state.iteration, state.value, state.gradient_norm, score, run.seconds, state.evaluations, fraction,
-        state.products, int(np.count_nonzero(state.theta)), refined(run.seconds, fraction),
+        state.products, _active(state), refined(run.seconds, fraction), getattr(state, "more", {}),
     )  # fmt: skip
+
+
+def _active(state: Any) -> int:
+    """Weights that are not 0; a state whose theta has more in it than weights counts for itself."""
+    return int(state.active) if hasattr(state, "active") else int(np.count_nonzero(state.theta))
 
 
 def _outcome(objective: Objective, run: Run, stopped_early: bool, began: float) -> Outcome:

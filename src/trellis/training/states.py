@@ -9,7 +9,8 @@ states. In the description
     state                  {"state": class name in `trellis.optim.STATES`, "fields": {name: value}}
 
 and all else is itself. Reading runs no code but these classes' constructors, and every value must be of the type that
-its field says. Arrays of floats are finite; those of one dimension are as long as theta, which they are used with.
+its field says. Arrays of floats are finite; those of one dimension are as long as theta, which they are used with,
+unless theta has no length of its own.
 """
 
 from __future__ import annotations
@@ -68,9 +69,10 @@ class Writer:
 
 
 class Reader:
-    """JSON and tensors -> values; ValueError, TypeError or KeyError for whatever does not fit. `size`: of theta."""
+    """JSON and tensors -> values; ValueError, TypeError or KeyError for whatever does not fit. `size`: of theta,
+    None where that changes in training."""
 
-    def __init__(self, tensors: Tensors, size: int):
+    def __init__(self, tensors: Tensors, size: int | None):
         self.size = size
         self._tensors = tensors
         self._arrays: dict[str, NDArray[Any]] = {}
@@ -87,7 +89,9 @@ class Reader:
         state = self._value(written, Any)
         if type(state).__name__ not in STATES:
             raise ValueError("no state of an optimiser")
-        if not isinstance(state.theta, np.ndarray) or state.theta.shape != (self.size,):
+        if not isinstance(state.theta, np.ndarray) or state.theta.ndim != 1:
+            raise ValueError("weights")
+        if self.size is not None and len(state.theta) != self.size:
             raise ValueError("weights")
         if not state.value > -math.inf:  # inf: not known yet
             raise ValueError("objective")
@@ -129,7 +133,7 @@ class Reader:
             # an array of its own, so that the file's memory goes when the first of them go
             array = np.array(self._tensors[name])
             if array.dtype == np.float64:
-                if array.ndim == 1 and len(array) != self.size:
+                if array.ndim == 1 and self.size is not None and len(array) != self.size:
                     raise ValueError(f"an array of {len(array)} for {self.size} weights")
                 if not np.isfinite(array).all():
                     raise ValueError("an array that is not finite")

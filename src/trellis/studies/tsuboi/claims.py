@@ -12,7 +12,7 @@ from trellis.studies.tsuboi.results import Case
 
 _GAPS = ("1e-2", "1e-3", "1e-4")
 _F1 = ("f1",)
-_CLEAR = 1.05  # a ratio nearer to 1 is no difference
+CLEAR = 1.05  # a ratio nearer to 1 is no difference
 
 HOLDS, SMALLER, MIXED, NO, UNKNOWN = "holds", "holds, by less", "mixed", "does not hold", "not measured"
 
@@ -96,9 +96,9 @@ def verdict_of(ratios: Sequence[float], least: float) -> str:
     """As large as in the paper, to a tenth, over the tasks taken together; or else at least in the same direction."""
     if not ratios:
         return UNKNOWN
-    if min(ratios) > _CLEAR:
+    if min(ratios) > CLEAR:
         return HOLDS if median(ratios) >= 0.9 * least else SMALLER
-    if max(ratios) <= _CLEAR:
+    if max(ratios) <= CLEAR:
         return NO
     return MIXED
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from trellis.optim import LBFGS, Auto, NewtonCG, Optimizer
+from trellis.optim import EG, LBFGS, SGD, Auto, NewtonCG, Optimizer
 from trellis.report.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Style
 
 SOME = 4000  # sentences kept by the paper's middle variant
 _NEVER = 1e-14  # a `tol` so small that the gradient alone says when to stop
+_ENDLESS = 10**9  # epochs
+ONLINE_PASSES = 200  # the paper's
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,9 @@ class Method:
 
 def all_methods(some: int = SOME) -> dict[str, Method]:
     """By key, in the order in which they are run. Newton-CG has warm colours and solid lines, L-BFGS cold colours and
-    broken lines."""
-    newton = partial(_made, NewtonCG)
+    broken lines, online methods lines of dashes and dots."""
+    sgd = partial(_online, SGD, averaged=False)
+    newton, online = partial(_made, NewtonCG), partial(Method, exact=False, batch=False, most_passes=ONLINE_PASSES)
     fifty, ten, five = (partial(_made, LBFGS, memory=m) for m in (50, 10, 5))
     methods = [
         Method("ncg-all", "NCG(c=ALL)", Style(VERMILLION, "-", "o", 2.2), newton, cache="all"),
@@ -52,6 +55,10 @@ def all_methods(some: int = SOME) -> dict[str, Method]:
         Method("lbfgs-50", "L-BFGS(m=50)", Style(BLUE, "--", "D"), fifty, filled=52),
         Method("lbfgs-10", "L-BFGS(m=10)", Style(GREEN, "--", "v"), ten, filled=12),
         Method("lbfgs-5", "L-BFGS(m=5)", Style(SKY, "--", "<"), five, filled=7),
+        online("sgd-inverse", "SGD(1/k)", Style(ORANGE, "-.", ">"), partial(sgd, schedule="inverse")),
+        online("sgd-exponential", "SGD(alpha^k)", Style(SKY, "-.", "p"), partial(sgd, schedule="exponential")),
+        # the gap, which the paper does not look at, would take an evaluation an epoch
+        online("eg", "EG", Style(GREEN, "-.", "P"), partial(_online, EG, gap_every=_ENDLESS)),
         Method(
             "auto", "auto (ours)", Style(BLACK, ":", "*"), partial(_made, Auto), filled=20, exact=False, paper=False
         ),
@@ -61,4 +68,10 @@ def all_methods(some: int = SOME) -> dict[str, Method]:
 
 def _made(kind: type[Any], gradient_tol: float, **options: Any) -> Optimizer:
     optimizer: Optimizer = kind(tol=_NEVER, gradient_tol=gradient_tol, **options)
+    return optimizer
+
+
+def _online(kind: type[Any], gradient_tol: float, **options: Any) -> Optimizer:
+    """These look at no gradient of the whole, and go on for as long as they are let."""
+    optimizer: Optimizer = kind(tol=_NEVER, epochs=_ENDLESS, **options)
     return optimizer

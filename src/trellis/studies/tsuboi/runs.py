@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim import Optimizer
-from trellis.studies.clock import now
+from trellis.studies.clock import Stopwatch
 from trellis.studies.tsuboi.methods import Method
 from trellis.studies.tsuboi.problem import Problem
 from trellis.studies.tsuboi.results import Moment, Run
 from trellis.training.estimate import array_bytes
 
 F64 = NDArray[np.float64]
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -29,21 +27,6 @@ class Limits:
 
     gradient_tol: float = 0.05
     max_passes: int = 3000
-
-
-@dataclass
-class _Clock:
-    """Time spent inside `of`, by the wall and by the processor."""
-
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-
-    def of(self, work: Callable[[], Answer]) -> Answer:
-        began, began_cpu = now(), time.process_time()
-        answer = work()
-        self.seconds += now() - began
-        self.cpu_seconds += time.process_time() - began_cpu
-        return answer
 
 
 @dataclass
@@ -58,7 +41,7 @@ def run_method(
     problem: Problem, method: Method, l2: float, threads: int, limits: Limits, score: Callable[[F64], float]
 ) -> Finished:
     """From zero to the end. Objectives and scores that the method does not itself ask for are outside the clock."""
-    clock, moments = _Clock(), []
+    clock, moments = Stopwatch(), []
     optimizer = method.optimizer(limits.gradient_tol)
     with problem.objective(l2, threads, method.cache, method.hvp) as objective:
         before = array_bytes(objective.shards)

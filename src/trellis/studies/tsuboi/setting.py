@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from trellis.report.markdown import page, table
+from trellis.studies.tsuboi.methods import ONLINE_PASSES
 from trellis.studies.tsuboi.results import Study
 from trellis.studies.tsuboi.tasks import PAPER
 
@@ -24,7 +25,8 @@ def about_method(study: Study) -> str:
         f"Numba {here['numba']}. A pass over the data is an evaluation of objective and gradient, a Hessian-vector "
         "product, or an epoch of descent.",
         f"All methods start from zero and stop when no part of the gradient is above {settings['gradient_tol']:g}, as "
-        f"in the paper, or after {settings['max_passes']:,} passes. f* is the lowest value that any of them found, or "
+        f"in the paper, or after {settings['max_passes']:,} passes; online methods, which look at no gradient of the "
+        f"whole, after {min(ONLINE_PASSES, settings['max_passes'])}. f* is the lowest value that any of them found, or "
         "one more method that went on from there until no part of the gradient was above 1e-3. Newton-CG has a trust "
         "region and solves each Newton equation to a tenth of the gradient's norm or better (as Lin et al. 2008), "
         "because the paper does not give its own settings. L-BFGS has a line search with the strong Wolfe conditions.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from trellis.errors import SettingError
 from trellis.optim import LBFGS
+from trellis.studies.folder import check_alike, plain_settings
 from trellis.studies.machine import machine
 from trellis.studies.tsuboi.costs import measure_costs
 from trellis.studies.tsuboi.memory import Growth
@@ -73,8 +74,8 @@ def run_study(
     """`keep` is given what has been found so far, after every case. The cases of an earlier study are not run again."""
     tasks = load_tasks(data, settings.quick, settings.tasks)
     if earlier is not None:
-        _check_alike(settings, earlier)
-    study = earlier or Study(_plain(settings), machine(), ())
+        check_alike(plain_settings(settings), earlier.settings, ("tasks", "weights"))
+    study = earlier or Study(plain_settings(settings), machine(), ())
     say("warming up")
     _warm_up(settings)
     for task in tasks:
@@ -87,13 +88,6 @@ def run_study(
             if keep is not None:
                 keep(study)
     return study
-
-
-def _check_alike(settings: Settings, earlier: Study) -> None:
-    """Refuses to go on with a study that was made in another way."""
-    for name, value in _plain(settings).items():
-        if name not in ("tasks", "weights") and earlier.settings.get(name) != value:
-            raise SettingError(f"the study there has {name}={earlier.settings.get(name)!r}, not {value!r}")
 
 
 class _Experiment:
@@ -176,7 +170,3 @@ def _warm_up(settings: Settings) -> None:
         online.best_step(theta, (0.1,), rng)
         online.epoch(theta, 0.1, 0.85, 0, 2, rng)
         objective.hessian_diagonal(theta)
-
-
-def _plain(settings: Settings) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(settings).items()}

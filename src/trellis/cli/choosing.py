@@ -1,0 +1,38 @@
+"""`--model-type`: which estimator, and which of the options are its."""
+
+from __future__ import annotations
+
+import inspect
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from trellis.errors import SettingError
+
+
+def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) -> Any:
+    """An estimator of that type with those of the settings that it has. Others are refused, unless they are as they
+    are when not given; `options` are the optimizer's where a type has one, and else further settings of its own."""
+    from trellis.models import MODEL_TYPES
+
+    if model_type not in MODEL_TYPES:
+        near = get_close_matches(model_type, MODEL_TYPES, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(MODEL_TYPES)}"
+        raise SettingError(f"unknown --model-type '{model_type}'; {hint}")
+    kind = MODEL_TYPES[model_type]
+    known = inspect.signature(kind).parameters
+    defaults = {option.name: option.default for option in ctx.command.params}
+    own = {name: value for name, value in settings.items() if name in known}
+    more = {name: p.default for name, p in known.items() if name not in defaults}  # what --options has, then
+    listed = ", ".join(f"{name}={default}" for name, default in more.items()) or "nothing"
+    for name, value in settings.items():
+        if name not in known and name != "options" and value not in (None, False, defaults[name]):
+            raise SettingError(f"--{name.replace('_', '-')} is no setting of a {model_type}; --options has: {listed}")
+    if "options" not in known:
+        given = settings["options"] or {}
+        for name in given:
+            if name not in more:
+                raise SettingError(f"--options of a {model_type} has no '{name}'; it has: {listed}")
+        own |= given
+    return kind(**own)

@@ -1,0 +1,74 @@
+"""Data cut into batches that threads answer: what every trained model shares, however it scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus import Corpus
+from trellis.features import Batch, FeatureKind, Given, Packed, Reading, offsets_of
+from trellis.jit import announce
+from trellis.labels import runs
+
+Sentences = Corpus | Given
+Answer = TypeVar("Answer")
+
+_BATCH = 8192  # tokens tagged at a time by one thread
+
+
+class Batched(ABC):
+    """A model with labels by name and features that number attributes."""
+
+    labels: tuple[str, ...]
+    features: FeatureKind
+
+    def best(self, data: Sentences, threads: int = 1) -> NDArray[np.int32]:
+        """The best label of every token, I32[tokens]."""
+        return np.concatenate([np.zeros(0, np.int32), *self.batches(data, threads, self.best_of_packed)])
+
+    @abstractmethod
+    def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+        """`best` for features that are already packed."""
+
+    def pack(self, data: Batch, first: int = 0) -> Packed:
+        """Data in the numbers of the model's attributes; errors in lists count sentences from `first`."""
+        return self.features.transform(self.features.translated(data), first)
+
+    def batches(
+        self, data: Sentences, threads: int, answer: Callable[[Packed, NDArray[np.int64]], Answer]
+    ) -> list[Answer]:
+        """Cuts the data into batches and answers them on threads, in order."""
+
+        def one(first: int, batch: Batch) -> Answer:
+            offsets = batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch)
+            return answer(self.pack(batch, first), offsets)
+
+        announce(self.work(data.tokens if isinstance(data, Corpus) else int(offsets_of(data)[-1])))
+        batches = list(_cut(self.features.translated(data)))
+        if threads <= 1 or len(batches) <= 1:
+            return [one(*batch) for batch in batches]
+        with ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(one, *zip(*batches, strict=True)))
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """How large it is, in words."""
+
+    def work(self, tokens: int) -> int:
+        """How many tokens of a linear chain would take as long as so many of this model."""
+        return tokens
+
+
+def _cut(data: Batch) -> Iterator[tuple[int, Batch]]:
+    """Runs of sentences, each with the number of its first one (of a corpus, where lines are counted: 0)."""
+    if isinstance(data, Corpus | Reading):
+        yield from ((0, batch) for batch in data.batches(_BATCH))
+        return
+    for first, last in runs(offsets_of(data), _BATCH):
+        yield first, data[first:last]

@@ -1,0 +1,123 @@
+"""Exponentiated gradient on the dual of the log loss (Collins et al. 2008)."""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import SettingError
+from trellis.optim.contract import Objective
+from trellis.optim.online import OnlineState, draws, smooth_prior
+from trellis.optim.settings import check_settings, setting
+from trellis.optim.vectors import norm
+
+F64 = NDArray[np.float64]
+
+_LOG = logging.getLogger(__name__)
+_FRESH = 10  # epochs after which theta is made anew from the dual variables, so that roundings do not add up
+
+
+@dataclass(frozen=True)
+class EGState(OnlineState):
+    """`dual`: a bound from below for the objective's minimum, which rises in every epoch. `value` is the objective at
+    theta and `gap` how far that is above the dual, so it is at most as far above the minimum; both are inf where they
+    were not computed."""
+
+    dual: float = -math.inf
+    gap: float = math.inf
+    evaluations: int = 0
+
+    @property
+    def more(self) -> dict[str, float]:
+        return {"dual": self.dual, "gap": self.gap}
+
+
+@dataclass(frozen=True)
+class EG:
+    """Ends where the duality gap is at most `tol` of the objective, which is then no further from its minimum; or after
+    `epochs`. The gap takes an evaluation, every `gap_every` epochs. From zero, it begins with all sentences nearly
+    certain of their own labels: their potentials are ahead by `bonus`. `rate`: that of the first steps."""
+
+    learns: ClassVar[tuple[str, ...]] = ("log",)
+    is_online: ClassVar[bool] = True
+
+    tol: float = setting(1e-5, above=0.0, below=1.0)
+    epochs: int = setting(500, least=1)
+    rate: float = setting(0.5, above=0.0, most=1.0)
+    bonus: float = setting(10.0, least=0.0, most=100.0)
+    gap_every: int = setting(1, least=1)
+    seed: int = setting(0, least=0)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def start(self, objective: Objective, theta: F64) -> EGState:
+        if not smooth_prior(objective, "eg") > 0.0:
+            raise SettingError(
+                "l2 is 0, and without a prior there is no dual for eg; give l2 > 0, or use lbfgs or auto"
+            )
+        objective.online(marginals=True)  # or an error, before anything is done
+        return EGState(theta)
+
+    def step(self, objective: Objective, state: EGState) -> EGState:
+        """An epoch."""
+        from trellis.objective.rules.eg import EGRule
+
+        if state.epoch % _FRESH == 0:
+            state = self._made_anew(objective, state)
+        online = objective.online(marginals=True)
+        done = online.epoch(EGRule(objective.l2), (state.theta,), draws(self.seed, state.epoch), state.stores)
+        state = replace(
+            state, theta=done.vectors[0], stores=done.stores, epoch=state.epoch + 1,
+            dual=state.dual + done.tally[0], numbers=done.tally[1:],
+        )  # fmt: skip
+        return self._judged(objective, state)
+
+    def fraction_done(self, state: EGState) -> float:
+        return min(state.epoch / self.epochs, 1.0)
+
+    def usual_work(self, objective: Objective) -> float:
+        return self.epochs / 50.0
+
+    @property
+    def vectors(self) -> int:
+        return 5
+
+    def _made_anew(self, objective: Objective, state: EGState) -> EGState:
+        """theta and the dual from potentials; before the first epoch, these from theta if it is not zero."""
+        from trellis.objective.rules.eg import EGRule
+
+        online, rule = objective.online(marginals=True), EGRule(objective.l2, fresh=True)
+        stores, zero = state.stores, np.zeros_like(state.theta)
+        if not stores:
+            labels, sentences = online.labels, online.length("sentences")
+            stores = (
+                np.zeros((online.length("tokens"), labels)),
+                np.zeros((sentences, labels, labels)),
+                np.full((sentences, 1), self.rate),
+            )
+            rule = replace(rule, share=1.0) if state.theta.any() else replace(rule, bonus=self.bonus)
+        done = online.epoch(rule, (zero, state.theta), draws(self.seed, state.epoch), stores)
+        return replace(state, theta=done.vectors[0], stores=done.stores, dual=done.tally[0])
+
+    def _judged(self, objective: Objective, state: EGState) -> EGState:
+        """With the gap, if it is its turn."""
+        last = state.epoch >= self.epochs
+        if state.epoch % self.gap_every and not last:
+            return replace(state, value=math.inf, gap=math.inf, gradient_norm=math.inf)
+        value, gradient = objective.value_and_gradient(state.theta)
+        gap = value - state.dual
+        near = gap <= self.tol * abs(value)
+        if last and not near:
+            _LOG.warning(
+                "after %d epochs the duality gap is %.1e of the objective; more may help", state.epoch, gap / value
+            )
+        return replace(
+            state, value=value, gap=gap, gradient_norm=norm(gradient), evaluations=state.evaluations + 1,
+            converged=near or last,
+        )  # fmt: skip

@@ -1,0 +1,66 @@
+"""The parts of the page that say how things were done: readings of the paper, data, priors, clock."""
+
+from __future__ import annotations
+
+from trellis.report.markdown import page
+from trellis.studies.altun.methods import METHODS
+from trellis.studies.altun.results import Study
+from trellis.studies.altun.tasks import OFTEN
+
+
+def _longest() -> int | None:
+    return METHODS["exp"].longest
+
+
+READINGS = f"""
+**Feature sets.** S1 is the word and the transition between labels. S2 adds the last one, two and three letters of the
+word, what kind of character it begins with (lower case, upper case, digit or other), and whether it is capitalised and
+contains a dot, is in capitals throughout, contains a hyphen: those that the paper names; it says that there were some
+more. S3 has all of S2 also for the word before and the word after, which is how we read "a window of size 3". Weights
+exist for pairs of an attribute and a label, and for transitions, that are seen in training; there are none for the
+beginning or the end of a sentence. On the Spanish corpus S3 has 93,099 attributes: 77,849 words and 15,229 endings at
+their three places, and 21 others. An ending is not counted where the word is shorter than that; if it were, there would
+be 1,151 more. Tsuboi et al., who say that they use these features, have 99,135; where the rest comes from is not known.
+
+**Parts of speech.** The paper has sections 1 to 21 of the Penn Treebank for training and section 22 for testing, which
+are not free. Here it is the tags in CoNLL-2000's files (sections 15 to 18 and 20, of the same newspaper; tags that a
+tagger has given, 44 of them) and the free sample of the Treebank (files 1 to 149 for training, 170 to 199 for testing,
+45 tags). Both are smaller, so the figures cannot be the same. Words seen {OFTEN} times or more in training may have
+only the tags they were seen with there (the paper's tag dictionary; it does not say how often is often). The paper has
+no S3 for parts of speech; here the sample has one.
+
+**Losses.** The paper's F1 to F4 are the log loss, the exponential loss, and the pointwise ones in the same order. All
+are summed over sentences, with a Gaussian prior l2/2 |w|^2. The exponential loss of a sentence is 1/P(y) - 1, and
+goes on along its tangent where -log P(y) is above 50, because it is no number for a sentence of a thousand words at
+the start; its training begins at the minimum of the log loss, found roughly. It is trained without sentences of more
+than {_longest()} tokens (6.5% of the Spanish ones): with them the few longest outweigh all others by many powers of
+ten. The pointwise losses are not convex; their training begins with all weights at zero. What the paper did in these
+cases it does not say; it speaks of about 7,200 Spanish sentences, of which there are 8,323.
+
+**Named entities** are scored by segments as conlleval does, on the file testb; parts of speech by tokens. (The paper
+speaks of the accuracy of labels for both in one place, and of F1 for entities in its tables.)
+"""
+
+
+def about_running(study: Study) -> str:
+    settings, here = study.settings, study.machine
+    threads = settings["threads"] or here["cores"]
+    missing = [method.name for method in METHODS.values() if not method.is_there]
+    without = f" Not in this version, so left out: {', '.join(missing)}." if missing else ""
+    return page(
+        f'Every training is one `fit` of `trellis.CRF` with `optimizer="auto"`, which is L-BFGS but for the log loss, '
+        f"where some epochs of descent come before it; it ends when ten iterations gain less than {settings['tol']:g} "
+        f"of the objective (a tenth of that for the pointwise exponential loss, of which most is a constant), or after "
+        f"{settings['max_iter']} iterations; then a star stands behind the score. Seconds are those of `fit`, from a "
+        f"corpus in memory to a model, on {threads} threads of {here['cores']} cores, which other processes may have "
+        f"shared; Python {here['python']}, NumPy {here['numpy']}, Numba {here['numba']}.{without}",
+    )
+
+
+def about_priors(study: Study) -> str:
+    places = "; ".join(f"{task}: {place}" for task, place in study.held_out.items())
+    return (
+        "Chosen for every loss and feature set, from all sentences, by the score on held-out data "
+        f"({places}). The same l2 serves smaller corpora: a prior says what weights are likely before any data are "
+        "seen. Of equal scores the strongest prior is taken."
+    )
