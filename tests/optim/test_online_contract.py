@@ -13,7 +13,20 @@ from trellis.errors import SettingError
 from trellis.features import TemplateFeatures, templates_for
 from trellis.losses import Target, find_loss
 from trellis.objective import L2, Examples, cut_into_shards
-from trellis.optim import EG, OPTIMIZERS, SAGA, SGD, STATES, AdaGrad, Perceptron, traits_of
+from trellis.optim import (
+    AROW,
+    BCFW,
+    EG,
+    MIRA,
+    OPTIMIZERS,
+    SAGA,
+    SGD,
+    STATES,
+    AdaGrad,
+    PassiveAggressive,
+    Perceptron,
+    traits_of,
+)
 from trellis.scoring import observed_layout
 
 # optimiser -> what it makes of itself, given more settings
@@ -28,6 +41,14 @@ OPTIMISERS = {
     "perceptron, not averaged": lambda **more: Perceptron(averaged=False, **more),
     "perceptron, batch": lambda **more: Perceptron(batch=True, **{"epochs": 200, **more}),
     "perceptron, batch, not averaged": lambda **more: Perceptron(batch=True, averaged=False, **{"epochs": 200, **more}),
+    "pa": PassiveAggressive,
+    "pa-ii, worst, not averaged": lambda **more: PassiveAggressive(variant=2, margin="worst", averaged=False, **more),
+    "arow": AROW,
+    "arow, not averaged": lambda **more: AROW(averaged=False, **more),
+    "mira": MIRA,
+    "mira, k=1": lambda **more: MIRA(k=1, **more),
+    "bcfw": BCFW,
+    "bcfw, not averaged": lambda **more: BCFW(averaged=False, **more),
 }
 EVALUATES = {"eg": [0, 1, 2, 3], "eg, gap now and then": [0, 0, 0, 1]}  # those whose `value` is not a guess
 DRAWS = [name for name in OPTIMISERS if "batch" not in name]  # those that look at sentences in an order of their own

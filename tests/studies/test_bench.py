@@ -100,6 +100,33 @@ def test_optimum_has_the_peer_reach_them_too(files):
     assert "CRFsuite /" in table
 
 
+@pytest.mark.usefixtures("peer")
+def test_online_learners_are_timed_and_scored_beside_those_of_the_peer(files):
+    given = "--epochs", 3, "--repeat", 2, "--peers", "ap arow", "--optimizers", "perceptron arow:gamma=10 mira"
+    found, table = run("online", *files, *given, "--json")
+    assert set(found["crfsuite"]) == {"ap", "arow"}
+    assert set(found["trellis"]) == {"perceptron", "arow:gamma=10", "mira"}
+    assert found["epochs"] == 3
+    for name, own in found["trellis"].items():
+        assert name in table
+        assert (min(own["ratio"].values()) > 0) if name != "mira" else set(own["ratio"].values()) == {None}
+        for each in own["runs"]:
+            assert 0 < each["train"] < each["text"]
+            assert each["score"] > 0.8
+            assert each["epochs"] <= 3
+            assert each["active"] > 0
+        assert len({each["score"] for each in own["runs"]}) == 1  # the same weights in each run
+    for name, runs in found["crfsuite"].items():
+        assert f"CRFsuite {name}" in table
+        assert all(0 < each["train"] < each["text"] and each["score"] > 0.5 for each in runs)
+
+
+def test_online_learners_can_be_timed_alone(files):
+    found, _ = run("online", *files, "--repeat", 1, "--peers", "", "--optimizers", "pa", "--json")
+    assert found["crfsuite"] == {}
+    assert found["trellis"]["pa"]["ratio"] == {"train": None, "text": None}
+
+
 def test_products_are_timed_by_kind(files):
     found, table = run("products", files[0], "--repeat", 2, "--json")
     assert len(found["seconds"]) == 6
@@ -125,6 +152,13 @@ def test_products_are_timed_by_kind(files):
         (["optimum", "--optimizers", ""], "no optimizer to race; there are: auto"),
         (["optimum", "--repeat", "0"], "repeat is 0; expected a whole number >= 1"),
         (["optimum", "--threads", "-1"], "threads is -1; expected a whole number >= 1"),
+        (["online", "--repeat", "0"], "repeat is 0; expected a whole number >= 1"),
+        (["online", "--epochs", "0"], "epochs is 0; expected a whole number >= 1"),
+        (
+            ["online", "--peers", "lbfgs"],
+            "CRFsuite has no 'lbfgs' to compare with; expected some of: ap, pa",
+        ),
+        (["online", "--optimizers", "lbfgs"], "optimizer 'lbfgs' does not go by single sentences; those that do: perc"),
         (["products", "--repeat", "0"], "repeat is 0; expected a whole number >= 1"),
         (["products", "--threads", "-1"], "threads is -1; expected a whole number >= 1"),
     ],
@@ -132,7 +166,7 @@ def test_products_are_timed_by_kind(files):
 def test_races_and_products_that_cannot_be_are_refused(files, arguments, message):
     alone = ["--alone"] if arguments[0] == "optimum" else []
     with pytest.raises(SettingError) as caught:
-        run(*arguments, files[0], *alone)
+        run(*arguments, *(files if arguments[0] == "online" else files[:1]), *alone)
     assert message in str(caught.value)
 
 
@@ -165,6 +199,8 @@ def test_settings_that_do_not_fit_are_refused(files, arguments, message):
 def test_a_file_to_tag_is_needed_beside_a_file_to_train_on(files):
     with pytest.raises(SettingError, match="TRAIN TEST"):
         run("tag", files[0])
+    with pytest.raises(SettingError, match="TRAIN TEST"):
+        run("online", files[0])
     with pytest.raises(FileAccessError, match="no such file"):
         Task(files[0].with_name("other.txt"))
 

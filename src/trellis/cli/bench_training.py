@@ -44,7 +44,7 @@ def add_to(
 
         given = task_of(train, **task)
         with progress() as say:
-            result = bench_optimum(given, _entrants(optimizers), threads, repeat, not alone, say)
+            result = bench_optimum(given, entrants_of(optimizers), threads, repeat, not alone, say)
         click.echo(
             f"{given.train}, '{given.features}', l2={given.l2:g}, {threads} threads: optimum {result.optimum:,.4f}"
         )
@@ -54,7 +54,7 @@ def add_to(
                 made = [run.evaluations[gap] for run in runs], [run.products[gap] for run in runs]
                 rows.append((name, f"{gap:g}", _shown(result.seconds(name, gap)), *map(_counts, made),
                              _times(result.ratio(name, gap))))  # fmt: skip
-        _table(("", "gap", "seconds (median)", "evaluations", "products", "CRFsuite /"), rows)
+        print_table(("", "gap", "seconds (median)", "evaluations", "products", "CRFsuite /"), rows)
         if json:
             print_json(result.as_json())
 
@@ -79,16 +79,16 @@ def add_to(
         with progress() as say:
             result = bench_products(given, threads, repeat, say)
         click.echo(f"{given.train}, '{given.features}', {threads} thread{'s' * (threads > 1)}")
-        _table(
+        print_table(
             ("", "best", "median"),
             [(name, f"{1e3 * t.best:.1f} ms", f"{1e3 * t.median:.1f} ms") for name, t in result.times.items()],
         )
-        _table(("ratio of best times", ""), [(name, f"{ratio:.3f}") for name, ratio in result.ratios().items()])
+        print_table(("ratio of best times", ""), [(name, f"{ratio:.3f}") for name, ratio in result.ratios().items()])
         if json:
             print_json(result.as_json())
 
 
-def _entrants(text: str) -> dict[str, tuple[str, dict[str, object]]]:
+def entrants_of(text: str) -> dict[str, tuple[str, dict[str, object]]]:
     """`auto lbfgs:memory=50` -> by these words, the name of an optimizer and its options."""
     found = {}
     for word in text.split():
@@ -110,7 +110,7 @@ def _times(ratio: float | None) -> str:
     return "" if ratio is None else f"{ratio:.1f}x"
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin; by default the optimizer's own, or log."
-OPTIMIZERS = "auto, lbfgs, owlqn, cg, newton-cg, eg or perceptron."
+OPTIMIZERS = "auto, lbfgs, owlqn, cg, newton-cg, eg, perceptron, pa, arow, mira or bcfw."
 
 
 @click.command()

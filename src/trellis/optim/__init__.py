@@ -7,15 +7,19 @@ from typing import Any
 from trellis.dual import Events, Progression
 from trellis.errors import SettingError
 from trellis.optim.adagrad import AdaGrad
+from trellis.optim.arow import AROW
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
 from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
 from trellis.optim.eg import EG, EGState
+from trellis.optim.frank_wolfe import BCFW
 from trellis.optim.lbfgs import LBFGS, LBFGSState
+from trellis.optim.mira import MIRA
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
 from trellis.optim.online import OnlineState
 from trellis.optim.owlqn import OWLQN, OWLQNState
+from trellis.optim.passive_aggressive import PassiveAggressive
 from trellis.optim.perceptron import Perceptron
 from trellis.optim.saga import SAGA
 from trellis.optim.settings import check_names
@@ -32,6 +36,10 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "saga": SAGA,
     "eg": EG,
     "perceptron": Perceptron,
+    "pa": PassiveAggressive,
+    "arow": AROW,
+    "mira": MIRA,
+    "bcfw": BCFW,
 }
 
 # class name -> class, for checkpoints
@@ -56,8 +64,11 @@ def find_optimizer(name: str, tol: float, /, **options: Any) -> Optimizer:
 
 
 __all__ = [
+    "AROW",
+    "BCFW",
     "EG",
     "LBFGS",
+    "MIRA",
     "OPTIMIZERS",
     "OWLQN",
     "SAGA",
@@ -78,6 +89,7 @@ __all__ = [
     "Objective",
     "OnlineState",
     "Optimizer",
+    "PassiveAggressive",
     "Perceptron",
     "State",
     "Traits",

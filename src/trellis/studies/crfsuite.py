@@ -88,6 +88,13 @@ def new_trainer(c2: float, iterations: int | None = None) -> tuple[Any, Training
     return Trainer(algorithm="lbfgs", params={"c1": 0.0, "c2": c2, **limit}), log
 
 
+def online_trainer(algorithm: str, epochs: int, c2: float) -> Any:
+    """A trainer without data that goes over sentences one by one; only l2sgd has a prior."""
+    prior = {"c2": c2} if algorithm == "l2sgd" else {}
+    params = {"max_iterations": epochs, **prior}
+    return require_pycrfsuite().Trainer(algorithm=algorithm, params=params, verbose=False)
+
+
 def fill(trainer: Any, path: str, patterns: Sequence[Pattern], target: int) -> int:
     """Reads a file, builds the strings and appends them to a trainer; the number of tokens."""
     build, tokens = string_builder(patterns), 0

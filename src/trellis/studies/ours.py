@@ -19,7 +19,7 @@ from trellis.losses import find_loss
 from trellis.models import CRF, load
 from trellis.objective import L2, Examples, Shard, cut_into_shards
 from trellis.optim import LBFGS
-from trellis.scoring import observed_layout
+from trellis.scoring import WeightLayout, observed_layout
 from trellis.studies.clock import now, timed
 from trellis.studies.task import Task
 
@@ -81,14 +81,20 @@ def prepare(task: Task) -> Prepared:
     return Prepared(corpus, *TemplateFeatures.learn(corpus, templates))
 
 
-def cut(task: Task, ready: Prepared) -> tuple[list[Shard], int]:
-    """Features -> shards, and the number of weights."""
-    corpus, packed, gold = ready.corpus, ready.packed, ready.corpus[task.target]
-    layout = observed_layout(
-        packed.indptr, packed.ids, gold.ids, corpus.offsets, ready.features.attributes, len(gold.strings)
+def layout_of(task: Task, ready: Prepared) -> WeightLayout:
+    """Which weights there are."""
+    packed, gold = ready.packed, ready.corpus[task.target]
+    return observed_layout(
+        packed.indptr, packed.ids, gold.ids, ready.corpus.offsets, ready.features.attributes, len(gold.strings)
     )
-    examples = Examples(packed.indptr, packed.ids, packed.values, gold.ids, corpus.offsets)
-    return cut_into_shards(layout, examples, find_loss("log")), layout.size
+
+
+def cut(task: Task, ready: Prepared, layout: WeightLayout | None = None, loss: str = "log") -> tuple[list[Shard], int]:
+    """Features -> shards, and the number of weights."""
+    layout, packed = layout or layout_of(task, ready), ready.packed
+    gold, offsets = ready.corpus[task.target], ready.corpus.offsets
+    examples = Examples(packed.indptr, packed.ids, packed.values, gold.ids, offsets)
+    return cut_into_shards(layout, examples, find_loss(loss)), layout.size
 
 
 def iterate(
@@ -123,7 +129,7 @@ def tag(crf: CRF, path: str | Path, columns: Sequence[str]) -> list[list[str]]:
     return crf.predict(read_conll(path, columns=columns))
 
 
-def warm_up(columns: Sequence[str], target: str, features: str) -> None:
+def warm_up(columns: Sequence[str], target: str, features: str, optimizer: str = "auto") -> None:
     """Loads (or compiles) every kernel that training and tagging use, on a few made-up sentences."""
     import numba  # noqa: F401  once it is there, small inputs take the compiled way too
 
@@ -131,7 +137,7 @@ def warm_up(columns: Sequence[str], target: str, features: str) -> None:
     cuts = np.cumsum(range(1, 9)).tolist()
     text = "\n\n".join("\n".join(lines[a:b]) for a, b in zip([0, *cuts], cuts, strict=False))
     corpus = parse_conll(text.encode(), columns)
-    crf = CRF(target, features, max_iter=2, threads=2)
+    crf = CRF(target, features, optimizer=optimizer, max_iter=2, threads=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         crf.fit(corpus).predict(corpus)

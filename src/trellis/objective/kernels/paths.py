@@ -23,6 +23,7 @@ class Search(NamedTuple):
     delta: Array  # F64[longest, width]
     block: Array  # F64[width, width]: the transitions; -inf in the padding
     path: Array  # I32[longest]
+    share: Array  # F64[labels]: how much of the cost a mistake has where this is the gold label; 1 unless changed
 
 
 @part
@@ -33,7 +34,7 @@ def room_for_search(tokens: Array, theta: Array) -> Array:
         longest = max(longest, tokens.offsets[s + 1] - tokens.offsets[s])
     shape = (longest, width)
     block = np.full((width, width), -np.inf)
-    return Search(np.empty(shape), np.full(shape, -np.inf), block, np.zeros(longest, np.int32))
+    return Search(np.empty(shape), np.full(shape, -np.inf), block, np.zeros(longest, np.int32), np.ones(labels))
 
 
 @part
@@ -50,7 +51,7 @@ def best_path(tokens: Array, s: int, theta: Array, cost: float, search: Array) -
         score_token(tokens, first + t, theta, scores[t])
         g = tokens.gold[first + t]
         gold_score += scores[t, g]
-        scores[t, g] -= cost  # all labels but this one cost something: the same for every path
+        scores[t, g] -= cost * search.share[g]  # all labels but this one cost something: the same for every path
     for j in range(labels):
         delta[0, j] = scores[0, j]
     for t in range(1, length):
@@ -67,7 +68,7 @@ def best_path(tokens: Array, s: int, theta: Array, cost: float, search: Array) -
     path[length - 1] = label
     best_score = delta[length - 1, label]
     for t in range(length - 1, 0, -1):
-        costs += cost if label == tokens.gold[first + t] else 0.0
+        costs += cost * search.share[label] if label == tokens.gold[first + t] else 0.0
         patch(tokens, first + t, theta, block)
         before, high = 0, delta[t - 1, 0] + block[0, label]
         for i in range(1, labels):
@@ -77,7 +78,7 @@ def best_path(tokens: Array, s: int, theta: Array, cost: float, search: Array) -
         unpatch(tokens, first + t, theta, block)
         label = before
         path[t - 1] = label
-    costs += cost if label == tokens.gold[first] else 0.0
+    costs += cost * search.share[label] if label == tokens.gold[first] else 0.0
     return best_score + costs - gold_score  # type: ignore[no-any-return]
 
 

@@ -1,0 +1,91 @@
+"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013): the way to the minimum of the hinge loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import SettingError
+from trellis.optim.contract import Objective, Online
+from trellis.optim.online import OnlineState, draws, smooth_prior
+from trellis.optim.settings import check_settings, setting
+
+F64 = NDArray[np.float64]
+
+_MOST = 8 << 30  # bytes of memory for tokens and sentences
+
+
+@dataclass(frozen=True)
+class BCFW:
+    """Ends where the duality gap is at most `tol` of the objective, which is then no further from its minimum, or after
+    `epochs`. Its weights are those of the lowest objective so far, among the averages of all steps, the k-th counted k
+    times, or, with `averaged` off, among the last of each epoch. The state's numbers are the dual, a bound from below
+    for the minimum, and the gap.
+
+    The dual begins at zero whatever weights training begins with: these are only kept until there are better ones."""
+
+    learns: ClassVar[tuple[str, ...]] = ("hinge",)
+    is_online: ClassVar[bool] = True
+
+    tol: float = setting(1e-5, above=0.0, below=1.0)
+    epochs: int = setting(50, least=1)
+    averaged: bool = setting(True)
+    seed: int = setting(0, least=0)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    def start(self, objective: Objective, theta: F64) -> OnlineState:
+        if not smooth_prior(objective, "bcfw") > 0.0:
+            raise SettingError("l2 is 0, and without a prior there is no dual for bcfw; give l2 > 0, or use lbfgs")
+        return OnlineState(theta, vectors=(np.zeros_like(theta), np.zeros_like(theta)), numbers=(0.0, math.inf))
+
+    def step(self, objective: Objective, state: OnlineState) -> OnlineState:
+        """An epoch."""
+        from trellis.objective.rules.frank_wolfe import FrankWolfeRule
+
+        online = objective.online(marginals=True)
+        stores, l2 = state.stores or _empty(online), objective.l2
+        if state.epoch == 0 and state.theta.any():
+            state = replace(state, value=objective.value_and_gradient(state.theta)[0])
+        steps = state.epoch * online.sentences
+        rule = FrankWolfeRule(l2, steps)
+        done = online.epoch(rule, state.vectors, draws(self.seed, state.epoch), stores)
+        theta, late = done.vectors
+        steps += online.sentences
+        answer = theta - late * (2.0 / max(1.0, steps * (steps + 1.0))) if self.averaged else theta
+        value = objective.value_and_gradient(answer)[0]
+        if value > state.value:
+            answer, value = state.theta, state.value
+        dual = float(np.sum(done.stores[2])) - 0.5 * l2 * float(np.einsum("i,i->", theta, theta))
+        epoch = state.epoch + 1
+        return replace(
+            state, theta=answer, value=value, vectors=done.vectors, stores=done.stores, numbers=(dual, value - dual),
+            epoch=epoch, converged=value - dual <= self.tol * abs(value) or epoch >= self.epochs,
+        )  # fmt: skip
+
+    def fraction_done(self, state: OnlineState) -> float:
+        return min(state.epoch / self.epochs, 1.0)
+
+    def usual_work(self, objective: Objective) -> float:
+        return self.epochs / 40.0
+
+    @property
+    def vectors(self) -> int:
+        return 6
+
+
+def _empty(online: Online) -> tuple[NDArray[Any], ...]:
+    labels, sentences = online.labels, online.length("sentences")
+    shapes = (online.length("tokens"), labels), (sentences, labels * labels), (sentences, 1)
+    needed = sum(8 * a * b for a, b in shapes)
+    if needed > _MOST:
+        raise SettingError(
+            f"bcfw would need {needed / 2**30:.0f} GB, for each sentence a number for all pairs of {labels} labels; "
+            "use lbfgs"
+        )
+    return tuple(map(np.zeros, shapes))

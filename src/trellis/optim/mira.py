@@ -1,0 +1,23 @@
+"""The margin-infused relaxed algorithm (Crammer & Singer 2003; McDonald et al. 2005)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from trellis.optim.margins import MarginLearner
+from trellis.optim.settings import setting
+
+
+@dataclass(frozen=True)
+class MIRA(MarginLearner):
+    """Every sentence changes weights as little as possible such that its gold path beats each of the `k` best ones by
+    as much as that has wrong labels; by no more than `C` times the difference of paths each."""
+
+    k: int = setting(5, least=1, most=1000)
+    C: float = setting(1.0, above=0.0)
+
+    def rule(self, steps: int) -> Any:
+        from trellis.objective.rules.mira import MiraRule
+
+        return MiraRule(steps, self.k, self.C)
