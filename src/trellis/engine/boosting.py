@@ -1,0 +1,134 @@
+"""Rounds of boosting over all shards of an objective, one after the other on one thread.
+
+At the start of a run of rounds everything is made from theta alone; then only what a round changes is done again. So
+rounding cannot build up, and a training that goes on another day comes to the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.objective.boosting import BoostingData, log_of_uniform
+from trellis.objective.boosting_kernels import best_by_paths, best_by_tokens, change_pair, score_all
+from trellis.objective.boosting_lattice_kernels import rerun
+from trellis.objective.plain import PlainShard
+
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+
+# Of the mean loss of a sentence: changes of a token's part in the sums that are smaller wait until they add up.
+_IGNORED = 1e-9
+
+
+@dataclass(frozen=True)
+class BoostingLoss:
+    """What is minimised, the sum over sentences of c (exp(l) - 1) with l = log Z - S(y), which goes on along its tangent
+    beyond l = `straight_from`. c is 1, or if `uniform` one over the value of the same with theta = 0; then there is no
+    tangent. Sentences' own weights come on top."""
+
+    uniform: bool
+    straight_from: float
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """`theta` after some rounds. Of each round: the number of the weight in theta, its change, the `bound` of the loss
+    after it, and that loss. `ended`: no change of a weight has anything to promise."""
+
+    theta: F64
+    weight: I64
+    change: F64
+    bound: F64
+    loss: F64
+    start: float
+    gradient_norm: float
+    ended: bool
+
+
+class Boosting:
+    """Needs memory for the scores and marginals of all tokens."""
+
+    def __init__(self, shards: Sequence[PlainShard], size: int):
+        self.data = BoostingData(shards, size)
+        self.now = self.data.running()
+        self._room = np.empty(len(self.data.features.number))
+        self._all = np.arange(len(self.data.lengths))
+
+    def rounds(self, theta: F64, count: int, loss: BoostingLoss, by: str, smoothing: float) -> Rounds:
+        """As many rounds from theta; `by`: the bound, 'tokens' or 'paths'. `smoothing`: of the mean loss of a sentence,
+        see `best_by_tokens`."""
+        theta, data, now = theta.copy(), self.data, self.now
+        shift = self._afresh(theta, loss)
+        total = start = float(now.loss.sum())
+        mean = total / max(1, len(self._all))
+        found: list[tuple[int, float, float, float]] = []
+        ended = False
+        while len(found) < count and not ended:
+            k, change, fall = self._best(by, smoothing * mean)
+            if not (k >= 0 and total - fall < total and math.isfinite(change)):
+                ended = True
+                break
+            theta[data.features.number[k]] += change
+            self._rerun(self._changed(k, change), loss, shift, _IGNORED * mean)
+            bound, total = total - fall, float(now.loss.sum())
+            found.append((int(data.features.number[k]), change, bound, total))
+        weight, steps, bounds, losses = zip(*found, strict=True) if found else ((), (), (), ())
+        scale = math.exp(shift)
+        return Rounds(
+            theta, np.array(weight, np.int64), np.array(steps), scale * np.array(bounds), scale * np.array(losses),
+            scale * start, scale * self._gradient_norm(), ended,
+        )  # fmt: skip
+
+    def _afresh(self, theta: F64, loss: BoostingLoss) -> float:
+        """Everything from theta; returns the logarithm of the largest weight of a sentence, by which all are divided."""
+        now, text = self.now, self.data.text
+        log_weight = np.log(self.data.weights)
+        if loss.uniform:
+            log_weight -= log_of_uniform(self.data.labels, self.data.lengths)
+        self._text = text._replace(log_weight=log_weight)
+        for kept in (now.nodes, now.arcs, now.gold_arcs, now.sums):
+            kept.fill(0.0)
+        score_all(self.data.features, theta, now.scores, now.transitions)
+        self._rerun(self._all, loss, 0.0, math.inf)
+        straight_from = math.inf if loss.uniform else loss.straight_from
+        shift = float((log_weight + np.minimum(now.excess, straight_from)).max(initial=-math.inf))
+        shift = shift if math.isfinite(shift) else 0.0
+        self._rerun(self._all, loss, shift, 0.0)
+        return shift
+
+    def _best(self, by: str, smoothing: float) -> tuple[int, float, float]:
+        features, now = self.data.features, self.now
+        if by == "tokens":
+            found = best_by_tokens(features, now.sums, smoothing, self._room)
+        else:
+            found = best_by_paths(features, now.sums, float(now.mass.sum()))
+        return int(found[0]), float(found[1]), float(found[2])
+
+    def _changed(self, k: int, change: float) -> I64:
+        """Changes a weight; returns the sentences that have it."""
+        features, now = self.data.features, self.now
+        pairs = len(features.label)
+        if k < pairs:
+            touched: I64 = change_pair(features, k, change, self.data.sentence, now.scores)
+            return touched
+        now.transitions[features.source[k - pairs], features.target[k - pairs]] += change
+        return self._all[np.searchsorted(self.data.lengths, 2) :]
+
+    def _rerun(self, which: I64, loss: BoostingLoss, shift: float, ignored: float) -> None:
+        straight_from = math.inf if loss.uniform else loss.straight_from
+        rerun(self._text, self.now, which, straight_from, shift, ignored)
+
+    def _gradient_norm(self) -> float:
+        """Of the loss, over exp(shift)."""
+        features, sums = self.data.features, self.now.sums
+        slope = np.zeros(len(features.number))
+        for b in range(int(features.buckets.max(initial=0))):
+            there = np.flatnonzero(features.buckets > b)
+            cells = sums[features.cell[there] + b * features.stride[there]]
+            slope[there] += cells[:, 0] - cells[:, 1]
+        return math.sqrt(float(np.einsum("i,i->", slope, slope)))
