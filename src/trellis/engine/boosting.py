@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trellis.objective.boosting import BoostingData, log_of_uniform
 from trellis.objective.boosting_kernels import best_by_paths, best_by_tokens, change_pair, score_all
-from trellis.objective.boosting_lattice_kernels import rerun
+from trellis.objective.boosting_lattice_kernels import loss_of, rerun
 from trellis.objective.plain import PlainShard
 
 F64 = NDArray[np.float64]
@@ -23,6 +23,7 @@ I64 = NDArray[np.int64]
 
 # Of the mean loss of a sentence: changes of a token's part in the sums that are smaller wait until they add up.
 _IGNORED = 1e-9
+_MOST_TRIALS = 12  # of changes of a weight
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,11 @@ class Boosting:
     def __init__(self, shards: Sequence[PlainShard], size: int):
         self.data = BoostingData(shards, size)
         self.now = self.data.running()
-        self._room = np.empty(len(self.data.features.number))
+        weights = len(self.data.features.number)
+        self._promise, self._known = np.zeros(weights), np.zeros(weights, np.uint8)
         self._all = np.arange(len(self.data.lengths))
 
-    def rounds(self, theta: F64, count: int, loss: BoostingLoss, by: str, smoothing: float) -> Rounds:
+    def rounds(self, theta: F64, count: int, loss: BoostingLoss, by: str, smoothing: float, search: bool) -> Rounds:
         """As many rounds from theta; `by`: the bound, 'tokens' or 'paths'. `smoothing`: of the mean loss of a sentence,
         see `best_by_tokens`."""
         theta, data, now = theta.copy(), self.data, self.now
@@ -73,8 +75,11 @@ class Boosting:
             if not (k >= 0 and total - fall < total and math.isfinite(change)):
                 ended = True
                 break
+            which = self._changed(k, change)
+            if search and not data.exact[k]:
+                change = self._further(k, change, which, loss, shift, smoothing * mean)
             theta[data.features.number[k]] += change
-            self._rerun(self._changed(k, change), loss, shift, _IGNORED * mean)
+            self._rerun(which, loss, shift, _IGNORED * mean)
             bound, total = total - fall, float(now.loss.sum())
             found.append((int(data.features.number[k]), change, bound, total))
         weight, steps, bounds, losses = zip(*found, strict=True) if found else ((), (), (), ())
@@ -93,10 +98,10 @@ class Boosting:
         self._text = text._replace(log_weight=log_weight)
         for kept in (now.nodes, now.arcs, now.gold_arcs, now.sums):
             kept.fill(0.0)
+        now.stale.fill(1)
         score_all(self.data.features, theta, now.scores, now.transitions)
         self._rerun(self._all, loss, 0.0, math.inf)
-        straight_from = math.inf if loss.uniform else loss.straight_from
-        shift = float((log_weight + np.minimum(now.excess, straight_from)).max(initial=-math.inf))
+        shift = float((log_weight + np.minimum(now.excess, self._straight(loss))).max(initial=-math.inf))
         shift = shift if math.isfinite(shift) else 0.0
         self._rerun(self._all, loss, shift, 0.0)
         return shift
@@ -104,7 +109,7 @@ class Boosting:
     def _best(self, by: str, smoothing: float) -> tuple[int, float, float]:
         features, now = self.data.features, self.now
         if by == "tokens":
-            found = best_by_tokens(features, now.sums, smoothing, self._room)
+            found = best_by_tokens(features, now.sums, smoothing, now.stale, self._promise, self._known)
         else:
             found = best_by_paths(features, now.sums, float(now.mass.sum()))
         return int(found[0]), float(found[1]), float(found[2])
@@ -119,9 +124,35 @@ class Boosting:
         now.transitions[features.source[k - pairs], features.target[k - pairs]] += change
         return self._all[np.searchsorted(self.data.lengths, 2) :]
 
+    def _further(self, k: int, change: float, which: I64, loss: BoostingLoss, shift: float, smoothing: float) -> float:
+        """A change made, twice that, four times ... as long as the loss falls; then as a parabola through the last three
+        has it, if that is better."""
+        features = self.data.features
+        m = features.reach[k] * 0.5 ** (features.buckets[k] - 1)
+
+        def at(step: float, now: float) -> float:
+            self._changed(k, step - now)
+            value = loss_of(self._text, self.now, which, self._straight(loss), shift)
+            return float(value + smoothing * 4.0 * math.sinh(0.5 * min(m * abs(step), 600.0)) ** 2 / m)
+
+        tried = [(0.0, float(self.now.loss[which].sum())), (change, at(change, change))]
+        while tried[-1][1] < tried[-2][1] and len(tried) < _MOST_TRIALS:
+            tried.append((2.0 * tried[-1][0], at(2.0 * tried[-1][0], tried[-1][0])))
+        here = tried[-1][0]
+        best, lowest = min(tried[1:], key=lambda one: one[1])
+        middle = _bottom(tried[-3:]) if len(tried) > 2 else None
+        if middle is not None:
+            value = at(middle, here)
+            here = middle
+            best, lowest = (middle, value) if value < lowest else (best, lowest)
+        self._changed(k, best - here)
+        return best
+
+    def _straight(self, loss: BoostingLoss) -> float:
+        return math.inf if loss.uniform else loss.straight_from
+
     def _rerun(self, which: I64, loss: BoostingLoss, shift: float, ignored: float) -> None:
-        straight_from = math.inf if loss.uniform else loss.straight_from
-        rerun(self._text, self.now, which, straight_from, shift, ignored)
+        rerun(self._text, self.now, which, self._straight(loss), shift, ignored)
 
     def _gradient_norm(self) -> float:
         """Of the loss, over exp(shift)."""
@@ -132,3 +163,13 @@ class Boosting:
             cells = sums[features.cell[there] + b * features.stride[there]]
             slope[there] += cells[:, 0] - cells[:, 1]
         return math.sqrt(float(np.einsum("i,i->", slope, slope)))
+
+
+def _bottom(points: list[tuple[float, float]]) -> float | None:
+    """Where a parabola through three points is lowest, if it is between them."""
+    (a, fa), (b, fb), (c, fc) = points
+    right, left = (b - a) * (fb - fc), (b - c) * (fb - fa)
+    if left == right or not math.isfinite(right - left):
+        return None
+    lowest = b - 0.5 * ((b - a) * right - (b - c) * left) / (right - left)
+    return lowest if min(a, c) < lowest < max(a, c) and lowest != b else None

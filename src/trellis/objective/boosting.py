@@ -103,7 +103,7 @@ class BoostingData:
         return Running(
             np.zeros((tokens, width)), np.zeros((self.labels, self.labels)), np.zeros(sentences), np.zeros(sentences),
             np.zeros(sentences), np.zeros((tokens, width)), np.zeros((sentences, len(self.features.source))),
-            np.zeros(tokens), np.zeros((self.cells, 2)),
+            np.zeros(tokens), np.zeros((self.cells, 2)), np.ones(len(self.features.first) - 1, np.uint8),
         )  # fmt: skip
 
     def _bind(self, shards: Sequence[PlainShard], size: int, at: Occurring) -> None:
@@ -130,6 +130,7 @@ class BoostingData:
         of = np.repeat(np.arange(len(first)), count)
         rank = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
         number = first[of] + rank
+        weights = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
         label = label_at[number]
         pairs = base[of] + rank, count[of], buckets[of], reach[of]
         ends = intervals(start, self.sentence[token], self.gold[token], value, count, label, self.labels)
@@ -138,12 +139,14 @@ class BoostingData:
         cell_label = _labels_of_cells(base, count, buckets, label)
         self._bind_arcs(shards[0], int(base[-1]))
         arcs = self._arc_features
+        largest = np.maximum.reduceat(np.abs(value), start[:-1]) if len(value) else np.ones(len(first))
+        self.exact = np.concatenate([(reach == largest)[of], np.zeros(len(arcs[0]), bool)])
         both = [np.concatenate(each) for each in zip((number, *pairs, *ends), arcs, strict=True)]
-        self.features = Features(*both, label, of, start, token, value, *self._sides)
+        self.features = Features(*both, label, of, weights, start, token, value, *self._sides)
         self._cells = base[-1] + len(self._sides[0]) * int(arcs[3][0] if len(arcs[3]) else 0)
         self.text = Text(
-            self.offsets, self.gold, self._arc, self._arc_cell, self._arc_number, np.log(self.weights), at.start, cell,
-            count[unit].astype(np.int32), at.value, cell_label,
+            self.offsets, self.gold, self._arc, self._arc_cell, self._arc_number, np.log(self.weights), at.start,
+            unit.astype(np.int32), cell, count[unit].astype(np.int32), at.value, cell_label,
         )  # fmt: skip
 
     def _bind_arcs(self, shard: PlainShard, base: int) -> None:

@@ -47,7 +47,8 @@ class Features(NamedTuple):
     least: Array  # F64[weights]: p
     label: Array  # I64[pairs]
     unit: Array  # I64[pairs]: weights with the same occurrences
-    start: Array  # I64[units + 1]: where a unit's occurrences begin
+    first: Array  # I64[units + 1]: where a unit's weights begin
+    start: Array  # I64[units + 1]: where its occurrences begin
     token: Array  # I64[occurrences]
     value: Array  # F64[occurrences]; empty when all are 1
     source: Array  # I64[transitions]
@@ -55,27 +56,46 @@ class Features(NamedTuple):
 
 
 @kernel
-def best_by_tokens(features: Array, sums: Array, smoothing: float, promise: Array) -> Array:
-    """The weight whose change promises most, the change, and the fall of the loss that is certain. sums: F64[cells, 2],
-    U and W; `smoothing` is added to both, which keeps every change finite. promise: F64[weights], room."""
-    top, best = -1.0, -1
+def best_by_tokens(features: Array, sums: Array, smoothing: float, stale: Array, promise: Array, known: Array) -> Array:
+    """The weight whose change promises most, the change, and the fall of the loss that is certain.
+
+    sums: F64[cells, 2], U and W; `smoothing` is added to both, which keeps every change finite. stale: U8[units], whose
+    sums have changed since the last time. promise: F64[weights], of how much the loss may fall, and known: U8[weights],
+    where it falls by just that; both are kept from one call to the next."""
+    for u in range(len(stale)):
+        if stale[u]:
+            _promise_anew(features, sums, smoothing, features.first[u], features.first[u + 1], promise, known)
+            stale[u] = 0
+    _promise_anew(features, sums, smoothing, len(features.label), len(promise), promise, known)
+    top, best = 0.0, -1
     for k in range(len(promise)):
-        # no change can do better than the best of each cell alone
-        promise[k] = _promise(features, sums, smoothing, k)
         if promise[k] > top:
             top, best = promise[k], k
     if best < 0:
         return -1, 0.0, 0.0
-    step, fall = _least(features, sums, smoothing, best)
+    top = _make_known(features, sums, smoothing, best, promise, known)
     for k in range(len(promise)):
-        if promise[k] > fall and features.buckets[k] > 1:
-            own_step, own_fall = _least(features, sums, smoothing, k)
-            if own_fall > fall:
-                best, step, fall = k, own_step, own_fall
-        elif promise[k] > fall * (1.0 + 1e-12):
-            step, fall = _least(features, sums, smoothing, k)
-            best = k
-    return best, step, fall
+        if promise[k] > top and _make_known(features, sums, smoothing, k, promise, known) > top:
+            top, best = promise[k], k
+    return best, *_least(features, sums, smoothing, best)
+
+
+@part
+def _promise_anew(
+    features: Array, sums: Array, smoothing: float, first: int, last: int, promise: Array, known: Array
+) -> None:
+    """What no change can do better: the best of each cell alone."""
+    for k in range(first, last):
+        promise[k] = _promise(features, sums, smoothing, k)
+        known[k] = features.buckets[k] == 1
+
+
+@part
+def _make_known(features: Array, sums: Array, smoothing: float, k: int, promise: Array, known: Array) -> float:
+    if not known[k]:
+        promise[k] = _least(features, sums, smoothing, k)[1]
+        known[k] = 1
+    return promise[k]  # type: ignore[no-any-return]
 
 
 @part
@@ -99,25 +119,26 @@ def _least(features: Array, sums: Array, smoothing: float, k: int) -> Array:
     low, high, x = -_LARGEST, _LARGEST, 0.0  # x = D times the smallest m
     for _ in range(_MOST_NEWTON):
         grows, falls, grows_m, falls_m = 0.0, 0.0, 0.0, 0.0
-        power, m = np.exp(x), 1.0
+        power, inverse, m = np.exp(x), np.exp(-x), 1.0
         for b in range(cells):
             c = features.cell[k] + (cells - 1 - b) * features.stride[k]
             more = smoothing if b == 0 else 0.0
             u, w = max(sums[c, 0], 0.0) + more, max(sums[c, 1], 0.0) + more
-            u, w = u * power if u > 0.0 else 0.0, w / power if w > 0.0 else 0.0
+            u, w = u * power if u > 0.0 else 0.0, w * inverse if w > 0.0 else 0.0
             grows += u
             falls += w
             grows_m += m * u
             falls_m += m * w
-            power, m = min(power * power, 1e300), 2.0 * m
+            power, inverse, m = power * power, inverse * inverse, 2.0 * m
         if grows > falls:
             high = x
         else:
             low = x
         before = x
-        bend = grows_m / grows + falls_m / falls if grows > 0.0 and falls > 0.0 else 0.0
-        x = x + np.log(falls / grows) / bend if 0.0 < bend < np.inf else np.inf
-        if not low < x < high:
+        x = np.inf
+        if 0.0 < grows < np.inf and 0.0 < falls < np.inf:
+            x = before + (np.log(falls) - np.log(grows)) / (grows_m / grows + falls_m / falls)
+        if not low <= x <= high:
             x = 0.5 * (low + high)
         if abs(x - before) <= 1e-13 * (1.0 + abs(x)):
             break

@@ -29,6 +29,7 @@ class Text(NamedTuple):
     arc_number: Array  # I64[labels, labels]: of transitions, -1 for those without a weight
     log_weight: Array  # F64[sentences]
     start: Array  # I64[tokens + 1]
+    unit: Array  # I32[occurrences]
     cell: Array  # I32[occurrences]
     count: Array  # I32[occurrences]
     value: Array  # F64[occurrences]; empty when all are 1
@@ -47,6 +48,7 @@ class Running(NamedTuple):
     arcs: Array  # F64[sentences, transitions]: the same of transitions, at tokens where the labels have others
     gold_arcs: Array  # F64[tokens]: and of those that the labels have
     sums: Array  # F64[cells, 2]: U and W
+    stale: Array  # U8[units]: whose sums have changed
 
 
 @kernel
@@ -71,18 +73,7 @@ def rerun(text: Array, now: Array, which: Array, straight_from: float, shift: fl
     gold_arcs, change = np.empty(longest), np.empty(width)
     length, log_z, too_far = np.zeros(4, np.int64), np.empty(4), np.zeros(4, np.bool_)
     for first in range(0, len(which), 4):
-        longest = 0
-        for w in range(4):
-            length[w] = 0
-            if first + w < len(which):
-                s = which[first + w]
-                a, b = text.offsets[s], text.offsets[s + 1]
-                too_far[w] = enter(now.scores, a, b, limit - (top - bottom), psi, w, log_z, w)
-                log_z[w] += top * (b - a - 1)
-                length[w] = 0 if too_far[w] else b - a
-                longest = max(longest, length[w])
-        for w in range(4):
-            psi[4 * length[w] + w : 4 * longest : 4, :] = 1.0
+        longest = _enter_four(text, now, which, first, limit - (top - bottom), top, psi, length, log_z, too_far)
         forward_in_step(psi, down, longest, step, alpha, scale)
         _backward(psi, across, alpha, scale, longest, length, step, both)
         for w in range(min(4, len(which) - first)):
@@ -93,6 +84,86 @@ def rerun(text: Array, now: Array, which: Array, straight_from: float, shift: fl
                 log_z[w] -= log_product(scale, w, 4, length[w])
                 _marginals(text, s, w, length[w], labels, across, alpha, psi, both, nodes, arcs, gold_arcs)
             _account(text, now, s, log_z[w], straight_from, shift, ignored, nodes, arcs, gold_arcs, change)
+
+
+@kernel
+def loss_of(text: Array, now: Array, which: Array, straight_from: float, shift: float) -> float:
+    """The loss of the sentences `which`, added up, by forward passes alone; nothing is changed."""
+    width, labels = now.scores.shape[1], len(now.transitions)
+    top, bottom, _ = spread_of(now.transitions)
+    limit = 600.0 if top - bottom <= 330.0 else -1.0
+    down = np.zeros((width, width))
+    for i in range(labels):
+        exp_into(now.transitions[i], top, down[i, :labels])
+    down = down.T.copy()
+    longest = 0
+    for s in which:
+        longest = max(longest, text.offsets[s + 1] - text.offsets[s])
+    psi, alpha, scale = np.ones((4 * longest, width)), np.ones((4 * longest, width)), np.ones(4 * longest)
+    step = np.empty((4, width))
+    length, log_z, too_far = np.zeros(4, np.int64), np.empty(4), np.zeros(4, np.bool_)
+    total = 0.0
+    for first in range(0, len(which), 4):
+        longest = _enter_four(text, now, which, first, limit - (top - bottom), top, psi, length, log_z, too_far)
+        forward_in_step(psi, down, longest, step, alpha, scale)
+        for w in range(min(4, len(which) - first)):
+            s = which[first + w]
+            if too_far[w]:
+                rows = now.scores[text.offsets[s] : text.offsets[s + 1]]
+                log_z[w] = forward(rows, now.transitions.reshape(1, labels, labels), 0, np.empty((len(rows), labels)))
+            else:
+                log_z[w] -= log_product(scale, w, 4, length[w])
+            excess = max(log_z[w] - _gold_score(text, now, s), 0.0)
+            total += _loss(excess, text.log_weight[s] - shift, straight_from)[0]
+    return total
+
+
+@part
+def _enter_four(
+    text: Array,
+    now: Array,
+    which: Array,
+    first: int,
+    limit: float,
+    top: float,
+    psi: Array,
+    length: Array,
+    log_z: Array,
+    too_far: Array,
+) -> int:
+    """Four sentences in step, of which those that spread too far have no length; returns the longest length."""
+    longest = 0
+    for w in range(4):
+        length[w] = 0
+        if first + w < len(which):
+            s = which[first + w]
+            a, b = text.offsets[s], text.offsets[s + 1]
+            too_far[w] = enter(now.scores, a, b, limit, psi, w, log_z, w)
+            log_z[w] += top * (b - a - 1)
+            length[w] = 0 if too_far[w] else b - a
+            longest = max(longest, length[w])
+    for w in range(4):
+        psi[4 * length[w] + w : 4 * longest : 4, :] = 1.0
+    return longest
+
+
+@part
+def _gold_score(text: Array, now: Array, s: int) -> float:
+    total = 0.0
+    for t in range(text.offsets[s], text.offsets[s + 1]):
+        total += now.scores[t, text.gold[t]]
+        if t > text.offsets[s]:
+            total += now.transitions[text.gold[t - 1], text.gold[t]]
+    return total
+
+
+@part
+def _loss(excess: float, log_weight: float, straight_from: float) -> Array:
+    """The loss, the sentence's weight, and that times the probability of wrong paths."""
+    weight = np.exp(log_weight + min(excess, straight_from))
+    mass = np.exp(log_weight) * np.expm1(excess) if excess < 1.0 else weight * (1.0 - np.exp(-excess))
+    loss = mass if excess < straight_from else weight * (1.0 + excess - straight_from) - np.exp(log_weight)
+    return loss, weight, mass
 
 
 @part
@@ -193,20 +264,9 @@ def _account(
 ) -> None:
     """The sentence's loss, and its part of the sums in the place of the part that it had."""
     a, b = text.offsets[s], text.offsets[s + 1]
-    gold_score = 0.0
-    for t in range(a, b):
-        gold_score += now.scores[t, text.gold[t]]
-        if t > a:
-            gold_score += now.transitions[text.gold[t - 1], text.gold[t]]
-    excess = max(log_z - gold_score, 0.0)
-    least = text.log_weight[s] - shift
-    weight = np.exp(least + min(excess, straight_from))
+    excess = max(log_z - _gold_score(text, now, s), 0.0)
+    now.loss[s], weight, now.mass[s] = _loss(excess, text.log_weight[s] - shift, straight_from)
     now.excess[s] = excess
-    now.mass[s] = np.exp(least) * np.expm1(excess) if excess < 1.0 else weight * (1.0 - np.exp(-excess))
-    if excess < straight_from:
-        now.loss[s] = now.mass[s]
-    else:
-        now.loss[s] = weight * (1.0 + excess - straight_from) - np.exp(least)
     first, kept = text.arc_cell[s], now.arcs[s]
     for i in range(len(now.transitions)):
         for j in range(len(now.transitions)):
@@ -243,6 +303,7 @@ def _account_token(text: Array, now: Array, t: int, weight: float, node: Array, 
         kept[j] = weight * node[j]
     for n in range(text.start[t], text.start[t + 1]):
         x = text.value[n] if len(text.value) else 1.0
+        now.stale[text.unit[n]] = 1
         for c in range(text.cell[n], text.cell[n] + text.count[n]):
             j = text.label[c]
             # a gold label that is missed makes u negative, unless x is
