@@ -23,13 +23,14 @@ I64 = NDArray[np.int64]
 
 # Of the mean loss of a sentence: changes of a token's part in the sums that are smaller wait until they add up.
 _IGNORED = 1e-9
+_FALLEN = 0.8
 _MOST_TRIALS = 12  # of changes of a weight
 
 
 @dataclass(frozen=True)
 class BoostingLoss:
-    """What is minimised, the sum over sentences of c (exp(l) - 1) with l = log Z - S(y), which goes on along its tangent
-    beyond l = `straight_from`. c is 1, or if `uniform` one over the value of the same with theta = 0; then there is no
+    """What is minimised: the sum over sentences of c (exp(l) - 1) with l = log Z - S(y), where exp goes on along its
+    tangent beyond l = `straight_from`. c is 1, or if `uniform` one over exp(l) - 1 with theta = 0, and there is no
     tangent. Sentences' own weights come on top."""
 
     uniform: bool
@@ -61,9 +62,12 @@ class Boosting:
         self._promise, self._known = np.zeros(weights), np.zeros(weights, np.uint8)
         self._all = np.arange(len(self.data.lengths))
 
-    def rounds(self, theta: F64, count: int, loss: BoostingLoss, by: str, smoothing: float, search: bool) -> Rounds:
-        """As many rounds from theta; `by`: the bound, 'tokens' or 'paths'. `smoothing`: of the mean loss of a sentence,
-        see `best_by_tokens`."""
+    def rounds(
+        self, theta: F64, count: int, straight_from: float, uniform: bool, by: str, smoothing: float, search: bool
+    ) -> Rounds:
+        """As many rounds from theta, or fewer where boosting ends. `by`: the bound, 'tokens' or 'paths'; `smoothing`:
+        in mean losses of a sentence, see `best_by_tokens`; `search`: changes go on as long as the loss falls."""
+        loss = BoostingLoss(uniform, straight_from)
         theta, data, now = theta.copy(), self.data, self.now
         shift = self._afresh(theta, loss)
         total = start = float(now.loss.sum())
@@ -81,6 +85,9 @@ class Boosting:
             theta[data.features.number[k]] += change
             self._rerun(which, loss, shift, _IGNORED * mean)
             bound, total = total - fall, float(now.loss.sum())
+            if total < _FALLEN * mean * len(self._all):  # the measure of what is small falls with the loss
+                mean = total / len(self._all)
+                now.stale.fill(1)
             found.append((int(data.features.number[k]), change, bound, total))
         weight, steps, bounds, losses = zip(*found, strict=True) if found else ((), (), (), ())
         scale = math.exp(shift)
@@ -90,7 +97,7 @@ class Boosting:
         )  # fmt: skip
 
     def _afresh(self, theta: F64, loss: BoostingLoss) -> float:
-        """Everything from theta; returns the logarithm of the largest weight of a sentence, by which all are divided."""
+        """Everything from theta; returns the logarithm of a sentence's largest weight, by which all are divided."""
         now, text = self.now, self.data.text
         log_weight = np.log(self.data.weights)
         if loss.uniform:
@@ -125,8 +132,8 @@ class Boosting:
         return self._all[np.searchsorted(self.data.lengths, 2) :]
 
     def _further(self, k: int, change: float, which: I64, loss: BoostingLoss, shift: float, smoothing: float) -> float:
-        """A change made, twice that, four times ... as long as the loss falls; then as a parabola through the last three
-        has it, if that is better."""
+        """A change made, twice that, four times ... as long as the loss falls; then as a parabola through the last
+        three has it, if that is better."""
         features = self.data.features
         m = features.reach[k] * 0.5 ** (features.buckets[k] - 1)
 

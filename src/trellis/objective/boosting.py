@@ -142,7 +142,8 @@ class BoostingData:
         largest = np.maximum.reduceat(np.abs(value), start[:-1]) if len(value) else np.ones(len(first))
         self.exact = np.concatenate([(reach == largest)[of], np.zeros(len(arcs[0]), bool)])
         both = [np.concatenate(each) for each in zip((number, *pairs, *ends), arcs, strict=True)]
-        self.features = Features(*both, label, of, weights, start, token, value, *self._sides)
+        rest = label, of, weights, start, token, value, *self._sides
+        self.features = Features(*both, *rest)
         self._cells = base[-1] + len(self._sides[0]) * int(arcs[3][0] if len(arcs[3]) else 0)
         self.text = Text(
             self.offsets, self.gold, self._arc, self._arc_cell, self._arc_number, np.log(self.weights), at.start,
@@ -194,11 +195,12 @@ def check_boosting(shards: Sequence[Shard]) -> list[PlainShard]:
 
 
 def log_of_uniform(labels: int, lengths: I64) -> F64:
-    """log(L^T - 1), the loss of a sentence of T tokens with theta = 0, F64[sentences]; 0 where there is but one path."""
+    """log(L^T - 1), the loss of sentences of T tokens with theta = 0, F64[sentences]; 0 where there is one path."""
     if labels == 1:
         return np.zeros(len(lengths))
-    log_paths = lengths * math.log(labels)
-    return log_paths + np.log(-np.expm1(-log_paths))
+    log_paths: F64 = lengths * math.log(labels)
+    log_paths += np.log(-np.expm1(-log_paths))
+    return log_paths
 
 
 def _weights(shard: PlainShard) -> F64:
@@ -211,7 +213,8 @@ def _weights(shard: PlainShard) -> F64:
 
 def _bucket(reach: F64, amount: F64) -> I64:
     """The largest b with amount <= reach / 2^b, I64."""
-    return np.minimum(np.frexp(reach / amount)[1] - 1, _BUCKETS - 1).astype(np.int64)
+    exponent: I64 = np.frexp(reach / amount)[1].astype(np.int64)
+    return np.minimum(exponent - 1, _BUCKETS - 1)
 
 
 def _labels_of_cells(base: I64, count: I64, buckets: I64, label: I64) -> NDArray[np.int32]:

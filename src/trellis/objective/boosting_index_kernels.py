@@ -13,7 +13,7 @@ Array = Any
 
 @kernel
 def list_by_unit(unit: Array, units: int) -> Array:
-    """The occurrences of each unit in their order, I64[occurrences], and where those of a unit begin, I64[units + 1]."""
+    """Where each unit's occurrences begin, I64[units + 1], and which they are, in their order, I64[occurrences]."""
     start = np.zeros(units + 1, np.int64)
     for u in unit:
         start[u + 1] += 1
@@ -28,8 +28,8 @@ def list_by_unit(unit: Array, units: int) -> Array:
 
 @kernel
 def amounts(start: Array, sentence: Array, value: Array) -> Array:
-    """The sum of |x| over all occurrences of the same unit in the same sentence, for each occurrence. Occurrences are by
-    unit; those of a sentence are next to one another."""
+    """The sum of |x| over all occurrences of the same unit in the same sentence, for each occurrence. They are listed
+    by unit; those of a sentence are next to one another."""
     out = np.empty(len(sentence))
     for u in range(len(start) - 1):
         n = start[u]

@@ -107,7 +107,7 @@ def _promise(features: Array, sums: Array, smoothing: float, k: int) -> float:
         m *= 0.5
         c += features.stride[k]
     root = np.sqrt(max(sums[c, 0], 0.0) + smoothing) - np.sqrt(max(sums[c, 1], 0.0) + smoothing)
-    return total + root * root / m
+    return total + root * root / m  # type: ignore[no-any-return]
 
 
 @part

@@ -245,7 +245,7 @@ def _in_log_domain(text: Array, now: Array, s: int, nodes: Array, arcs: Array, g
             for i2 in range(labels):
                 for j in range(labels):
                     arcs[i2, j] += pair[i2, j]
-    return log_z  # type: ignore[no-any-return]
+    return log_z
 
 
 @part

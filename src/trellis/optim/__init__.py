@@ -6,7 +6,8 @@ from typing import Any
 
 from trellis.errors import SettingError
 from trellis.optim.auto import Auto, AutoState
-from trellis.optim.contract import Objective, Online, Optimizer, State
+from trellis.optim.boosting import Boosting, BoostingState
+from trellis.optim.contract import Boosted, Objective, Online, Optimizer, State
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
@@ -19,11 +20,12 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "owlqn": OWLQN,
     "cg": NonlinearCG,
     "newton-cg": NewtonCG,
+    "boosting": Boosting,
 }
 
 # class name -> class, for checkpoints
 STATES: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
+    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, BoostingState)
 }
 
 
@@ -46,6 +48,9 @@ __all__ = [
     "STATES",
     "Auto",
     "AutoState",
+    "Boosted",
+    "Boosting",
+    "BoostingState",
     "LBFGSState",
     "NewtonCG",
     "NewtonCGState",
