@@ -61,6 +61,7 @@ class Boosting:
         weights = len(self.data.features.number)
         self._promise, self._known = np.zeros(weights), np.zeros(weights, np.uint8)
         self._all = np.arange(len(self.data.lengths))
+        self.shift = 0.0  # the sums are over exp(shift)
 
     def rounds(
         self, theta: F64, count: int, straight_from: float, uniform: bool, by: str, smoothing: float, search: bool
@@ -69,7 +70,7 @@ class Boosting:
         in mean losses of a sentence, see `best_by_tokens`; `search`: changes go on as long as the loss falls."""
         loss = BoostingLoss(uniform, straight_from)
         theta, data, now = theta.copy(), self.data, self.now
-        shift = self._afresh(theta, loss)
+        shift = self.shift = self._afresh(theta, loss)
         total = start = float(now.loss.sum())
         mean = total / max(1, len(self._all))
         found: list[tuple[int, float, float, float]] = []
@@ -80,7 +81,7 @@ class Boosting:
                 ended = True
                 break
             which = self._changed(k, change)
-            if search and not data.exact[k]:
+            if search and by == "tokens" and not data.exact[k]:
                 change = self._further(k, change, which, loss, shift, smoothing * mean)
             theta[data.features.number[k]] += change
             self._rerun(which, loss, shift, _IGNORED * mean)

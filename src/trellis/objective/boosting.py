@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError
+from trellis.errors import DataError, SettingError
 from trellis.labels import first_tokens
 from trellis.losses import LOSSES
 from trellis.objective.boosting_index_kernels import amounts, intervals, list_by_unit
@@ -142,8 +142,10 @@ class BoostingData:
         largest = np.maximum.reduceat(np.abs(value), start[:-1]) if len(value) else np.ones(len(first))
         self.exact = np.concatenate([(reach == largest)[of], np.zeros(len(arcs[0]), bool)])
         both = [np.concatenate(each) for each in zip((number, *pairs, *ends), arcs, strict=True)]
-        rest = label, of, weights, start, token, value, *self._sides
-        self.features = Features(*both, *rest)
+        number, cells, stride, cells_of, reaches, most, least = both
+        self.features = Features(
+            number, cells, stride, cells_of, reaches, most, least, label, of, weights, start, token, value, *self._sides
+        )
         self._cells = base[-1] + len(self._sides[0]) * int(arcs[3][0] if len(arcs[3]) else 0)
         self.text = Text(
             self.offsets, self.gold, self._arc, self._arc_cell, self._arc_number, np.log(self.weights), at.start,
@@ -162,7 +164,7 @@ class BoostingData:
         inner = np.flatnonzero(~first_tokens(self.offsets))
         self._arc[inner] = self._arc_number[self.gold[inner - 1], self.gold[inner]]
         longest = max(int(steps.max(initial=0)), 1)
-        bucket = _bucket(np.full(len(steps), float(longest)), np.maximum(steps, 1).astype(float))
+        bucket = _bucket(np.full(len(steps), float(longest)), np.where(steps > 0, steps, longest).astype(float))
         self._arc_cell = base + bucket * count
         seen = np.zeros((len(steps), count), np.int64)
         known = np.flatnonzero(self._arc >= 0)
@@ -178,6 +180,8 @@ class BoostingData:
 
 def check_boosting(shards: Sequence[Shard]) -> list[PlainShard]:
     """The shards, if boosting can learn from them; SettingError says why not."""
+    if not shards:
+        raise DataError("there are no sentences to learn from")
     found = [shard for shard in shards if isinstance(shard, PlainShard) and shard.arcs is None]
     if len(found) < len(shards):
         raise SettingError("boosting goes with neither a tag dictionary nor attributes on transitions; leave them out")
@@ -198,9 +202,8 @@ def log_of_uniform(labels: int, lengths: I64) -> F64:
     """log(L^T - 1), the loss of sentences of T tokens with theta = 0, F64[sentences]; 0 where there is one path."""
     if labels == 1:
         return np.zeros(len(lengths))
-    log_paths: F64 = lengths * math.log(labels)
-    log_paths += np.log(-np.expm1(-log_paths))
-    return log_paths
+    log_paths = lengths * np.float64(math.log(labels))
+    return np.asarray(log_paths + np.log(-np.expm1(-log_paths)), np.float64)
 
 
 def _weights(shard: PlainShard) -> F64:

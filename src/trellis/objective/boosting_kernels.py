@@ -31,7 +31,7 @@ Array = Any
 
 _MOST_NEWTON = 60  # steps; about five are needed
 _LARGEST = 600.0  # of D m, in the smallest m: exp of it is still a number
-_CERTAIN = 1e-12  # as near to 0 and 1 as the share of an end of the interval may come
+_CERTAIN = 1e-12  # a share of an end of the interval that is smaller counts as so much, or changes have no end
 
 
 class Features(NamedTuple):
@@ -164,27 +164,29 @@ def best_by_paths(features: Array, sums: Array, mass: float) -> Array:
     """As `best_by_tokens`. `mass`: the sum over sentences of their weight times the probability of wrong paths. The
     share of -p is r = (q - mean u) / (p + q), and r0 where the mean of u is 0; then D = log(r (1 - r0) / (r0 (1 - r)))
     / (p + q), and what is left of the mass is exp(-KL(r0 | r))."""
-    best, top, share = -1, 0.0, 0.0
-    for k in range(len(features.reach)):
-        p, q = features.least[k], features.most[k]
-        r, r0 = _share(features, sums, mass, k), q / (p + q)
-        divergence = r0 * np.log(r0 / r) + (1.0 - r0) * np.log((1.0 - r0) / (1.0 - r))
+    best, top = -1, 0.0
+    for k in range(len(features.reach) if mass > 0.0 else 0):
+        low, high, r0 = _shares(features, sums, mass, k)
+        divergence = -r0 * np.log(max(low, _CERTAIN) / r0) - (1.0 - r0) * np.log(max(high, _CERTAIN) / (1.0 - r0))
         if divergence > top:
-            best, top, share = k, divergence, r
+            best, top = k, divergence
     if best < 0:
         return -1, 0.0, 0.0
     p, q = features.least[best], features.most[best]
-    return best, np.log(share * p / ((1.0 - share) * q)) / (p + q), -mass * np.expm1(-top)
+    low, high, r0 = _shares(features, sums, mass, best)
+    step = np.log(max(low, _CERTAIN) * (1.0 - r0) / (max(high, _CERTAIN) * r0)) / (p + q)
+    return best, step, -mass * (low * np.expm1(-step * p) + high * np.expm1(step * q))
 
 
 @part
-def _share(features: Array, sums: Array, mass: float, k: int) -> float:
+def _shares(features: Array, sums: Array, mass: float, k: int) -> Array:
+    """r, 1 - r and r0."""
     slope = 0.0
     for b in range(features.buckets[k]):
         c = features.cell[k] + b * features.stride[k]
         slope += sums[c, 0] - sums[c, 1]
     p, q = features.least[k], features.most[k]
-    return min(max((q - slope / mass) / (p + q), _CERTAIN), 1.0 - _CERTAIN)  # type: ignore[no-any-return]
+    return max(q - slope / mass, 0.0) / (p + q), max(p + slope / mass, 0.0) / (p + q), q / (p + q)
 
 
 @kernel

@@ -161,8 +161,10 @@ def _gold_score(text: Array, now: Array, s: int) -> float:
 def _loss(excess: float, log_weight: float, straight_from: float) -> Array:
     """The loss, the sentence's weight, and that times the probability of wrong paths."""
     weight = np.exp(log_weight + min(excess, straight_from))
-    mass = np.exp(log_weight) * np.expm1(excess) if excess < 1.0 else weight * (1.0 - np.exp(-excess))
-    loss = mass if excess < straight_from else weight * (1.0 + excess - straight_from) - np.exp(log_weight)
+    mass = -weight * np.expm1(-excess)
+    loss = mass
+    if excess >= straight_from:
+        loss = weight * (excess - straight_from) + (weight - np.exp(log_weight))
     return loss, weight, mass
 
 

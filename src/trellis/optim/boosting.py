@@ -56,9 +56,11 @@ class Boosting:
     other optimisers know it. With `weights="uniform"` it has no tangent; each sentence's exp(l) - 1 is divided by what
     it is with theta = 0, L^T - 1, so that all sentences weigh the same in the first round, as in the paper.
 
-    `bound`: 'paths' is the paper's, 'tokens' a tighter one. With `smoothing`, in mean losses of a sentence, changes
-    stay moderate where an attribute has but one label ('tokens' only). With `search`, a change goes on as long as the loss
-    falls. Stops after so many `rounds`, or when the loss falls by less than `tol` of itself in an iteration, which is
+    `bound`: 'paths' is the paper's, 'tokens' a tighter one. Two options are for 'tokens' only: with `smoothing`, in
+    mean losses of a sentence, changes stay moderate where an attribute has but one label; with `search`, a change goes
+    on as long as the loss falls.
+
+    Stops after so many `rounds`, or when the loss falls by less than `tol` of itself in an iteration, which is
     `rounds_per_step` rounds."""
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
