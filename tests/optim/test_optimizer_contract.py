@@ -8,7 +8,7 @@ import pytest
 from optim_problems import Objective, Problem, bits, logistic, quadratic, rebuilt, rosenbrock, run, states, walled
 
 from trellis.errors import DataError, SettingError
-from trellis.optim import LBFGS, OPTIMIZERS, OWLQN, STATES, Auto, NewtonCG, NonlinearCG
+from trellis.optim import LBFGS, OPTIMIZERS, OWLQN, STATES, Auto, Boosting, NewtonCG, NonlinearCG
 
 OPTIMISERS = {
     "auto": Auto,
@@ -42,7 +42,8 @@ each_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEM
 
 
 def test_every_optimiser_of_the_registry_is_here():
-    assert {type(make()) for make in OPTIMISERS.values()} == set(OPTIMIZERS.values())
+    """But for boosting, which needs more of an objective than these problems have: see `test_boosting`."""
+    assert {type(make()) for make in OPTIMISERS.values()} == set(OPTIMIZERS.values()) - {Boosting}
 
 
 @each_problem

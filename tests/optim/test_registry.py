@@ -15,11 +15,13 @@ def test_names():
     assert find_optimizer("owlqn", 1e-3) == OWLQN(tol=1e-3)
     assert find_optimizer("cg", 1e-3) == NonlinearCG(tol=1e-3)
     assert find_optimizer("newton-cg", 1e-3) == NewtonCG(tol=1e-3)
-    assert list(OPTIMIZERS) == ["auto", "lbfgs", "owlqn", "cg", "newton-cg"]
+    assert list(OPTIMIZERS) == ["auto", "lbfgs", "owlqn", "cg", "newton-cg", "boosting"]
 
 
 def test_an_unknown_name_lists_those_there_are():
-    with pytest.raises(SettingError, match="'adam' is not known; there are: auto, lbfgs, owlqn, cg, newton-cg"):
+    with pytest.raises(
+        SettingError, match="'adam' is not known; there are: auto, lbfgs, owlqn, cg, newton-cg, boosting"
+    ):
         find_optimizer("adam", 1e-3)
 
 
