@@ -369,3 +369,16 @@ class TestRefuses:
         empty = make_problem(0, lengths=())
         with empty.objective() as objective, pytest.raises(DataError, match="no sentences to learn from"):
             objective.boosting()
+
+    def test_sentences_that_weigh_too_much(self):
+        problem = make_problem(0)
+        heavy = Target(problem.examples.gold, weights=np.full(5, 1e60))
+        other = Problem(problem.layout, replace(problem.examples, more=heavy))
+        with other.objective() as objective, pytest.raises(SettingError, match=r"weight of a sentence is 1e\+60"):
+            objective.boosting()
+
+    def test_weights_that_are_too_large_to_start_from(self):
+        problem = make_problem(0)
+        theta = some_theta(problem, scale=1e6)
+        with pytest.raises(DataError, match="not finite where boosting starts"):
+            one_round(problem.boosting(), theta, 1.0, True, "tokens")

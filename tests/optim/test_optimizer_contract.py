@@ -42,7 +42,7 @@ each_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEM
 
 
 def test_every_optimiser_of_the_registry_is_here():
-    """But for boosting, which needs more of an objective than these problems have: see `test_boosting`."""
+    """But for boosting, which needs more of an objective than these problems have: see `test_boosting_optimizer`."""
     assert {type(make()) for make in OPTIMISERS.values()} == set(OPTIMIZERS.values()) - {Boosting}
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import DataError
 from trellis.objective.boosting import BoostingData, log_of_uniform
 from trellis.objective.boosting_kernels import best_by_paths, best_by_tokens, change_pair, score_all
 from trellis.objective.boosting_lattice_kernels import loss_of, rerun
@@ -24,6 +25,7 @@ I64 = NDArray[np.int64]
 # Of the mean loss of a sentence: changes of a token's part in the sums that are smaller wait until they add up.
 _IGNORED = 1e-9
 _FALLEN = 0.8
+_LARGEST_LOG = 690.0  # of a sentence's weight
 _MOST_TRIALS = 12  # of changes of a weight
 
 
@@ -109,8 +111,12 @@ class Boosting:
         now.stale.fill(1)
         score_all(self.data.features, theta, now.scores, now.transitions)
         self._rerun(self._all, loss, 0.0, math.inf)
-        shift = float((log_weight + np.minimum(now.excess, self._straight(loss))).max(initial=-math.inf))
-        shift = shift if math.isfinite(shift) else 0.0
+        logs = log_weight + np.minimum(now.excess, self._straight(loss))
+        shift = float(logs.max()) if len(logs) else 0.0
+        if not (np.isfinite(now.excess).all() and shift <= _LARGEST_LOG):
+            raise DataError(
+                "the loss is not finite where boosting starts; are the weights that it starts from too large?"
+            )
         self._rerun(self._all, loss, shift, 0.0)
         return shift
 

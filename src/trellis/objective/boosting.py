@@ -1,7 +1,4 @@
-"""The sentences of plain shards as boosting needs them: by length, with every attribute's occurrences at hand.
-
-Weights with the same occurrences are a unit: all those of an attribute that has a dense row, or a single one.
-"""
+"""The sentences of plain shards as boosting needs them: by length, with every attribute's occurrences at hand."""
 
 from __future__ import annotations
 
@@ -15,167 +12,119 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, SettingError
 from trellis.labels import first_tokens
 from trellis.losses import LOSSES
-from trellis.objective.boosting_index_kernels import amounts, intervals, list_by_unit
 from trellis.objective.boosting_kernels import Features
-from trellis.objective.boosting_lattice_kernels import Running, Text
+from trellis.objective.boosting_sums_kernels import Running, Text
+from trellis.objective.boosting_units import Occurring, Units, bucket_of
 from trellis.objective.plain import PlainShard
 from trellis.objective.shard import Shard
+from trellis.scoring.layout import WeightLayout
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-_BUCKETS = 12  # cells of a weight at most: m in the last is a 2048th of m in the first
 _SMALL, _LARGE = 1e-50, 1e50  # values of attributes: others would take changes of weights out of the numbers there are
 
 
-@dataclass(frozen=True)
-class Occurring:
-    """Units on tokens: `start: I64[tokens + 1]`, `key: I64[occurrences]`, the number in theta of a unit's first weight,
-    and `value: F64[occurrences]`, empty when all are 1."""
-
-    start: I64
-    key: I64
-    value: F64
-
-    @classmethod
-    def of_shard(cls, shard: PlainShard) -> Occurring:
-        at, tokens = shard.occurrences, np.arange(len(shard.gold))
-        start = at.dense + at.sparse
-        of_row, of_pair = (np.repeat(tokens, np.diff(each)) for each in (at.dense, at.sparse))
-        row_at, pair_at = np.arange(len(at.row)) + at.sparse[of_row], np.arange(len(at.pair)) + at.dense[of_pair + 1]
-        key, first = np.empty(start[-1], np.int64), shard.index[shard.scoring.first_of_rows]
-        key[row_at], key[pair_at] = first[at.row], shard.index[at.pair]
-        if not len(at.row_value) and not len(at.pair_value):
-            return cls(start, key, np.empty(0))
-        value = np.empty(len(key))
-        value[row_at], value[pair_at] = at.row_value, at.pair_value
-        return cls(start, key, value)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Occurring]) -> Occurring:
-        counts = [np.diff(part.start) for part in parts]
-        return cls(
-            np.concatenate([[0], np.cumsum(np.concatenate(counts))]).astype(np.int64),
-            np.concatenate([part.key for part in parts]),
-            np.concatenate([part.value for part in parts]),
-        )
-
-    def of_tokens(self, tokens: I64) -> Occurring:
-        """Those of these tokens, in their order; without values of 0, which have no effect."""
-        counts = np.diff(self.start)[tokens]
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        source = np.repeat(self.start[tokens] - start[:-1], counts) + np.arange(start[-1])
-        if not len(self.value):
-            return Occurring(start, self.key[source], self.value)
-        source = source[self.value[source] != 0.0]
-        kept = np.concatenate([[0], np.cumsum(self.value != 0.0)])
-        counts = (kept[self.start[1:]] - kept[self.start[:-1]])[tokens]
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return Occurring(start, self.key[source], self.value[source])
-
-
 class BoostingData:
-    """`text` and `features` of all sentences that have tokens and a weight; `sentence: I64[tokens]`."""
+    """`text` and `features` of all sentences that have tokens and a weight, by length; `sentence: I64[tokens]`;
+    `exact: BOOL[weights]`, for which the bound by tokens is the loss itself."""
 
     def __init__(self, shards: Sequence[PlainShard], size: int):
         layout = shards[0].scoring.layout
-        self.labels, self.width = layout.labels, shards[0].scoring.width
+        self.labels, self._width = layout.labels, shards[0].scoring.width
         lengths = np.concatenate([np.diff(shard.offsets) for shard in shards])
         weights = np.concatenate([_weights(shard) for shard in shards])
         order = np.argsort(lengths, kind="stable")
         order = order[(lengths[order] > 0) & (weights[order] > 0.0)]
-        begin = np.concatenate([[0], np.cumsum(lengths)])[order]
         self.lengths, self.weights = lengths[order], weights[order]
-        self.offsets = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
+        offsets = np.concatenate([[0], np.cumsum(self.lengths)]).astype(np.int64)
         self.sentence = np.repeat(np.arange(len(order)), self.lengths)
-        tokens = np.arange(self.offsets[-1]) + (begin - self.offsets[:-1])[self.sentence]
-        self.gold = np.concatenate([shard.gold for shard in shards])[tokens].astype(np.int64)
+        begin = np.concatenate([[0], np.cumsum(lengths)])[order]
+        tokens = np.arange(offsets[-1]) + (begin - offsets[:-1])[self.sentence]
+        gold = np.concatenate([shard.gold for shard in shards])[tokens].astype(np.int64)
         at = Occurring.joined([Occurring.of_shard(shard) for shard in shards]).of_tokens(tokens)
-        self._bind(shards, size, at)
-
-    @property
-    def cells(self) -> int:
-        return int(self._cells)
+        units = Units.of(shards, size, at, self.sentence)
+        arcs = Arcs.of(layout, gold, offsets, int(units.base[-1]))
+        self.features = _features(units, arcs, shards[0].index, self.sentence, gold, self.labels)
+        self.exact = np.concatenate([units.alone[units.unit_of_weight], np.zeros(len(arcs.source), bool)])
+        self.text = Text(
+            offsets, gold, arcs.at, arcs.cell, arcs.number, np.log(self.weights), at.start, units.unit.astype(np.int32),
+            units.cell, units.count[units.unit].astype(np.int32), at.value, units.label_of_cell,
+        )  # fmt: skip
+        self._cells = int(units.base[-1]) + arcs.buckets * len(arcs.source)
 
     def running(self) -> Running:
         """Memory for what changes, all zeros."""
-        tokens, sentences, width = len(self.gold), len(self.lengths), self.width
+        tokens, sentences, arcs = len(self.text.gold), len(self.lengths), len(self.features.source)
         return Running(
-            np.zeros((tokens, width)), np.zeros((self.labels, self.labels)), np.zeros(sentences), np.zeros(sentences),
-            np.zeros(sentences), np.zeros((tokens, width)), np.zeros((sentences, len(self.features.source))),
-            np.zeros(tokens), np.zeros((self.cells, 2)), np.ones(len(self.features.first) - 1, np.uint8),
-        )  # fmt: skip
-
-    def _bind(self, shards: Sequence[PlainShard], size: int, at: Occurring) -> None:
-        label_at, count_at = np.zeros(size, np.int64), np.ones(size, np.int64)
-        for shard in shards:
-            local, scoring = shard.scoring.layout, shard.scoring
-            label_at[shard.index[: local.pairs]] = local.pair_label
-            first = scoring.first_of_rows
-            count_at[shard.index[first]] = np.diff(local.pair_start)[scoring.row_of >= 0]
-        there = np.zeros(size, bool)
-        there[at.key] = True
-        first, unit_at = np.flatnonzero(there), np.cumsum(there) - 1
-        unit, count = unit_at[at.key], count_at[first]
-        # occurrences by unit
-        start, place = list_by_unit(unit, len(first))
-        token = np.repeat(np.arange(len(self.gold)), np.diff(at.start))[place]
-        value = at.value[place] if len(at.value) else at.value
-        amount = amounts(start, self.sentence[token], value)
-        reach = np.maximum.reduceat(amount, start[:-1]) if len(first) else np.zeros(0)
-        bucket = _bucket(np.repeat(reach, np.diff(start)), amount)
-        buckets = np.maximum.reduceat(bucket, start[:-1]) + 1 if len(first) else np.zeros(0, np.int64)
-        base = np.concatenate([[0], np.cumsum(buckets * count)]).astype(np.int64)
-        # weights by unit
-        of = np.repeat(np.arange(len(first)), count)
-        rank = np.arange(len(of)) - np.repeat(np.cumsum(count) - count, count)
-        number = first[of] + rank
-        weights = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-        label = label_at[number]
-        pairs = base[of] + rank, count[of], buckets[of], reach[of]
-        ends = intervals(start, self.sentence[token], self.gold[token], value, count, label, self.labels)
-        cell = np.empty(len(unit), np.int32)
-        cell[place] = base[:-1][unit[place]] + bucket * count[unit[place]]
-        cell_label = _labels_of_cells(base, count, buckets, label)
-        self._bind_arcs(shards[0], int(base[-1]))
-        arcs = self._arc_features
-        largest = np.maximum.reduceat(np.abs(value), start[:-1]) if len(value) else np.ones(len(first))
-        self.exact = np.concatenate([(reach == largest)[of], np.zeros(len(arcs[0]), bool)])
-        both = [np.concatenate(each) for each in zip((number, *pairs, *ends), arcs, strict=True)]
-        number, cells, stride, cells_of, reaches, most, least = both
-        self.features = Features(
-            number, cells, stride, cells_of, reaches, most, least, label, of, weights, start, token, value, *self._sides
+            scores=np.zeros((tokens, self._width)),
+            transitions=np.zeros((self.labels, self.labels)),
+            excess=np.zeros(sentences),
+            loss=np.zeros(sentences),
+            mass=np.zeros(sentences),
+            nodes=np.zeros((tokens, self._width)),
+            arcs=np.zeros((sentences, arcs)),
+            gold_arcs=np.zeros(tokens),
+            sums=np.zeros((self._cells, 2)),
+            stale=np.ones(len(self.features.first) - 1, np.uint8),
         )
-        self._cells = base[-1] + len(self._sides[0]) * int(arcs[3][0] if len(arcs[3]) else 0)
-        self.text = Text(
-            self.offsets, self.gold, self._arc, self._arc_cell, self._arc_number, np.log(self.weights), at.start,
-            unit.astype(np.int32), cell, count[unit].astype(np.int32), at.value, cell_label,
-        )  # fmt: skip
 
-    def _bind_arcs(self, shard: PlainShard, base: int) -> None:
-        """Transitions bear on all tokens but the first of a sentence."""
-        layout = shard.scoring.layout
+
+@dataclass(frozen=True)
+class Arcs:
+    """Transitions `source[k] -> target[k]` with a weight, whose numbers are `first` and so on among a shard's weights.
+    They bear on all tokens but the first of a sentence; all have the same `buckets`."""
+
+    source: I64
+    target: I64
+    first: int
+    number: I64  # [labels, labels]: k, or -1
+    at: I64  # [tokens]: the one that the labels have, or -1
+    base: int  # the first cell
+    cell: I64  # [sentences]: the first cell of the sentence's bucket
+    buckets: int
+    reach: float
+    most: F64
+    least: F64
+
+    @classmethod
+    def of(cls, layout: WeightLayout, gold: I64, offsets: I64, base: int) -> Arcs:
         source, target = layout.source.astype(np.int64), layout.target.astype(np.int64)
-        count, steps = len(source), self.lengths - 1
-        self._sides = source, target
-        self._arc_number = np.full((self.labels, self.labels), -1)
-        self._arc_number[source, target] = np.arange(count)
-        self._arc = np.full(len(self.gold), -1)
-        inner = np.flatnonzero(~first_tokens(self.offsets))
-        self._arc[inner] = self._arc_number[self.gold[inner - 1], self.gold[inner]]
-        longest = max(int(steps.max(initial=0)), 1)
-        bucket = _bucket(np.full(len(steps), float(longest)), np.where(steps > 0, steps, longest).astype(float))
-        self._arc_cell = base + bucket * count
-        seen = np.zeros((len(steps), count), np.int64)
-        known = np.flatnonzero(self._arc >= 0)
-        np.add.at(seen, (self.sentence[known], self._arc[known]), 1)
-        room = np.where(source == target, steps[:, None], (steps[:, None] + 1) // 2)
+        count, steps = len(source), np.diff(offsets) - 1
+        number = np.full((layout.labels, layout.labels), -1)
+        number[source, target] = np.arange(count)
+        at, inner = np.full(len(gold), -1), np.flatnonzero(~first_tokens(offsets))
+        at[inner] = number[gold[inner - 1], gold[inner]]
+        reach = float(max(steps.max(initial=0), 1))
+        bucket = bucket_of(np.full(len(steps), reach), np.where(steps > 0, steps, reach))
+        seen, known = np.zeros((len(steps), count), np.int64), np.flatnonzero(at >= 0)
+        np.add.at(seen, (np.repeat(np.arange(len(steps)), steps + 1)[known], at[known]), 1)
+        room = np.where(source == target, steps[:, None], (steps[:, None] + 1) // 2)  # two in a row need one label
         most, least = (np.maximum(each.max(axis=0, initial=0), 1).astype(float) for each in (room - seen, seen))
-        ones = np.ones(count, np.int64)
-        self._arc_features = (
-            shard.index[layout.pairs : layout.arcs_at].astype(np.int64), base + np.arange(count), count * ones,
-            (int(bucket.max(initial=0)) + 1) * ones, float(longest) * np.ones(count), most, least,
-        )  # fmt: skip
+        buckets = int(bucket.max(initial=0)) + 1
+        return cls(source, target, layout.pairs, number, at, base, base + bucket * count, buckets, reach, most, least)
+
+
+def _features(units: Units, arcs: Arcs, index: NDArray[np.int32], sentence: I64, gold: I64, labels: int) -> Features:
+    of, count = units.unit_of_weight, len(arcs.source)
+    most, least = units.intervals(sentence, gold, labels)
+    return Features(
+        number=np.concatenate([units.number, index[arcs.first : arcs.first + count].astype(np.int64)]),
+        cell=np.concatenate([units.first_cell, arcs.base + np.arange(count)]),
+        stride=np.concatenate([units.count[of], np.full(count, count)]),
+        buckets=np.concatenate([units.buckets[of], np.full(count, arcs.buckets)]),
+        reach=np.concatenate([units.reach[of], np.full(count, arcs.reach)]),
+        most=np.concatenate([most, arcs.most]),
+        least=np.concatenate([least, arcs.least]),
+        label=units.label,
+        unit=of,
+        first=units.first_weight,
+        start=units.start,
+        token=units.token,
+        value=units.value,
+        source=arcs.source,
+        target=arcs.target,
+    )
 
 
 def check_boosting(shards: Sequence[Shard]) -> list[PlainShard]:
@@ -187,6 +136,9 @@ def check_boosting(shards: Sequence[Shard]) -> list[PlainShard]:
         raise SettingError("boosting goes with neither a tag dictionary nor attributes on transitions; leave them out")
     if any(shard.loss is not LOSSES["exp"] for shard in found):
         raise SettingError(f"boosting minimises the loss 'exp', not '{found[0].loss.name}'; use loss='exp'")
+    heaviest = max(float(_weights(shard).max(initial=0.0)) for shard in found)
+    if heaviest > _LARGE:
+        raise SettingError(f"the weight of a sentence is {heaviest:g}; boosting expects at most {_LARGE:g}")
     for shard in found:
         for value in (shard.occurrences.row_value, shard.occurrences.pair_value):
             size = np.abs(value[value != 0.0])
@@ -212,17 +164,3 @@ def _weights(shard: PlainShard) -> F64:
         for (a, b), target in zip(shard.blocks, shard.targets, strict=True)
     ]
     return np.concatenate([np.zeros(0), *parts])
-
-
-def _bucket(reach: F64, amount: F64) -> I64:
-    """The largest b with amount <= reach / 2^b, I64."""
-    exponent: I64 = np.frexp(reach / amount)[1].astype(np.int64)
-    return np.minimum(exponent - 1, _BUCKETS - 1)
-
-
-def _labels_of_cells(base: I64, count: I64, buckets: I64, label: I64) -> NDArray[np.int32]:
-    """Each unit's labels once for each of its buckets."""
-    first = np.cumsum(count) - count
-    unit = np.repeat(np.arange(len(count)), buckets * count)
-    rank = (np.arange(base[-1]) - base[:-1][unit]) % count[unit]
-    return label[first[unit] + rank].astype(np.int32)

@@ -67,9 +67,9 @@ class Boosting:
     rounds: int = setting(20_000, least=1)
     rounds_per_step: int = setting(500, least=1)
     weights: str = setting("capped", choices=("capped", "uniform"))
-    straight_from: float = setting(5.0, least=0.0, most=500.0)
+    straight_from: float = setting(2.0, least=0.0, most=500.0)
     bound: str = setting("tokens", choices=("tokens", "paths"))
-    smoothing: float = setting(0.1, above=0.0)
+    smoothing: float = setting(1.0, above=0.0)
     search: bool = setting(True)
 
     learns: ClassVar[tuple[str, ...]] = ("exp",)
