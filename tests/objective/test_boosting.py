@@ -144,6 +144,7 @@ class Slow:
                 out += up / m * math.expm1(d * m) + down / m * math.expm1(-d * m)
             return out
 
+        bound.is_lowest_somewhere = True
         return bound
 
     def _parts(self, k, sums):
@@ -161,20 +162,23 @@ class Slow:
         return parts, min(m for m, _, _ in parts)
 
     def by_paths(self, k, sums, total, smoothing):
-        q, p, mass, slope = 0.0, 0.0, 0.0, 0.0
-        largest = 0.0
-        for (_, _, where, values, _, differs), (_, weight) in zip(self.sentences, sums, strict=True):
-            u = differs[:, where == k].sum(axis=1)
-            q, p = max(q, u.max(initial=0.0)), max(p, -u.min(initial=0.0))
+        q, p, mass, slope, largest = 0.0, 0.0, 0.0, 0.0, 0.0
+        for (_, _, where, values, on_gold, differs), (_, weight) in zip(self.sentences, sums, strict=True):
+            u, x, g = differs[:, where == k].sum(axis=1), values[where == k], on_gold[where == k] > 0
+            if k < self.size - self.transitions:  # as if several on one token could differ, too
+                gains = np.where(g, -x, x)
+                q, p = max(q, np.maximum(gains, 0).sum()), max(p, np.maximum(-gains, 0).sum())
+            else:
+                q, p = max(q, u.max(initial=0.0)), max(p, -u.min(initial=0.0))
             mass, slope = mass + weight.sum(), slope + weight @ u
-            largest = max(largest, np.abs(values[where == k]).max(initial=0.0))
+            largest = max(largest, np.abs(x).max(initial=0.0))
         q, p = max(q, largest), max(p, largest)
-        self.interval = q, p
+        left, right = (q * mass - slope) / (p + q), (slope + p * mass) / (p + q)
 
         def bound(d):
-            left, right = (q * mass - slope) / (p + q), (slope + p * mass) / (p + q)
             return total - mass + left * math.exp(-d * p) + right * math.exp(d * q)
 
+        bound.is_lowest_somewhere = min(left, right) > 1e-10 * mass  # or it falls without end
         return bound
 
 
@@ -218,7 +222,7 @@ def test_a_round_makes_the_change_that_its_bound_likes_best(by, problem, loss, s
     total = slow.loss(theta, straight_from, uniform)
     assert done.start == pytest.approx(total, rel=1e-9, abs=1e-12)
     bounds = slow.bounds(by, theta, straight_from, uniform, SMOOTHING)
-    best = min((lowest(bound) for bound in bounds.values()), default=total)
+    best = min((lowest(bound) for bound in bounds.values() if bound.is_lowest_somewhere), default=total)
     if done.ended:
         assert best >= total * (1 - 1e-9) - 1e-12
         return
@@ -227,8 +231,7 @@ def test_a_round_makes_the_change_that_its_bound_likes_best(by, problem, loss, s
     after[k] += change
     np.testing.assert_array_equal(done.theta, after)
     assert done.bound[0] == pytest.approx(bounds[k](change), rel=1e-9, abs=1e-9 * total)
-    slack = 1e-9 if by == "tokens" else 3e-6  # where 'paths' would like an infinite change, it takes a large one
-    assert done.bound[0] <= best + slack * total
+    assert done.bound[0] <= best + 1e-9 * total
     assert done.loss[0] == pytest.approx(slow.loss(after, straight_from, uniform), rel=1e-9, abs=1e-12)
 
 
@@ -278,11 +281,11 @@ def test_a_sentence_of_a_thousand_tokens_neither_overflows_nor_hides_the_others(
     problem = make_problem(3, labels=4, lengths=(1300, 6, 5, 7))
     for straight_from, uniform in LOSSES.values():
         boosting = problem.boosting()
-        done = one_round(boosting, np.zeros(problem.layout.size), straight_from, uniform, "tokens", True, count=40)
+        done = one_round(boosting, np.zeros(problem.layout.size), straight_from, uniform, "tokens", True, count=8)
         assert np.isfinite(done.loss).all()
         assert np.all(done.loss <= done.bound * (1 + 1e-9))
         assert done.loss[-1] < done.start
-        assert np.all(boosting.now.excess[:3] < np.array([5, 6, 7]) * math.log(4))
+        assert boosting.now.excess[:3].sum() < 18 * math.log(4)
 
 
 def test_scores_that_spread_far_are_done_in_the_log_domain():

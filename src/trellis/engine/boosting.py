@@ -24,9 +24,11 @@ I64 = NDArray[np.int64]
 
 # Of the mean loss of a sentence: changes of a token's part in the sums that are smaller wait until they add up.
 _IGNORED = 1e-9
+_ROUNDING = 1e-9  # of the loss, by which it may be above its bound
+_NOTHING = 1e-12  # is left of a sentence's loss when its labels are as good as certain
 _FALLEN = 0.8
 _LARGEST_LOG = 690.0  # of a sentence's weight
-_MOST_TRIALS = 12  # of changes of a weight
+_MOST_TRIALS = 8  # of changes of a weight; two are usual
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,15 @@ class BoostingLoss:
 
     uniform: bool
     straight_from: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How a change of a weight is judged: the loss over exp(shift), and what `smoothing` adds to its bound."""
+
+    loss: BoostingLoss
+    shift: float
+    smoothing: float
 
 
 @dataclass(frozen=True)
@@ -76,18 +87,27 @@ class Boosting:
         total = start = float(now.loss.sum())
         mean = total / max(1, len(self._all))
         found: list[tuple[int, float, float, float]] = []
-        ended = False
+        fresh, ended = True, False
         while len(found) < count and not ended:
             k, change, fall = self._best(by, smoothing * mean)
-            if not (k >= 0 and total - fall < total and math.isfinite(change)):
+            if not (k >= 0 and total > _NOTHING * len(self._all) and total - fall < total and math.isfinite(change)):
                 ended = True
                 break
-            which = self._changed(k, change)
+            which = self._changed(k, 0.0)
             if search and by == "tokens" and not data.exact[k]:
-                change = self._further(k, change, which, loss, shift, smoothing * mean)
-            theta[data.features.number[k]] += change
+                change = self._further(k, change, fall, which, Trial(loss, shift, smoothing * mean))
+            else:
+                self._changed(k, change)
             self._rerun(which, loss, shift, _IGNORED * mean)
-            bound, total = total - fall, float(now.loss.sum())
+            bound, before, total = total - fall, total, float(now.loss.sum())
+            if not total <= bound + _ROUNDING * before:
+                # small sums times exp(D m) may be large: what rounding has left of them must go
+                ended, fresh = fresh, True
+                self._afresh(theta, loss, shift)
+                total = float(now.loss.sum())
+                continue
+            fresh = False
+            theta[data.features.number[k]] += change
             if total < _FALLEN * mean * len(self._all):  # the measure of what is small falls with the loss
                 mean = total / len(self._all)
                 now.stale.fill(1)
@@ -99,8 +119,8 @@ class Boosting:
             scale * start, scale * self._gradient_norm(), ended,
         )  # fmt: skip
 
-    def _afresh(self, theta: F64, loss: BoostingLoss) -> float:
-        """Everything from theta; returns the logarithm of a sentence's largest weight, by which all are divided."""
+    def _afresh(self, theta: F64, loss: BoostingLoss, shift: float | None = None) -> float:
+        """Everything from theta; returns the shift: if none is given, the logarithm of a sentence's largest weight."""
         now, text = self.now, self.data.text
         log_weight = np.log(self.data.weights)
         if loss.uniform:
@@ -110,9 +130,10 @@ class Boosting:
             kept.fill(0.0)
         now.stale.fill(1)
         score_all(self.data.features, theta, now.scores, now.transitions)
-        self._rerun(self._all, loss, 0.0, math.inf)
-        logs = log_weight + np.minimum(now.excess, self._straight(loss))
-        shift = float(logs.max()) if len(logs) else 0.0
+        if shift is None:
+            self._rerun(self._all, loss, 0.0, math.inf)
+            logs = log_weight + np.minimum(now.excess, self._straight(loss))
+            shift = float(logs.max()) if len(logs) else 0.0
         if not (np.isfinite(now.excess).all() and shift <= _LARGEST_LOG):
             raise DataError(
                 "the loss is not finite where boosting starts; are the weights that it starts from too large?"
@@ -138,29 +159,42 @@ class Boosting:
         now.transitions[features.source[k - pairs], features.target[k - pairs]] += change
         return self._all[np.searchsorted(self.data.lengths, 2) :]
 
-    def _further(self, k: int, change: float, which: I64, loss: BoostingLoss, shift: float, smoothing: float) -> float:
-        """A change made, twice that, four times ... as long as the loss falls; then as a parabola through the last
-        three has it, if that is better."""
+    def _further(self, k: int, change: float, fall: float, which: I64, trial: Trial) -> float:
+        """A change of weight k that lowers the loss by more than `fall`, which is certain of `change`, if one is found.
+
+        The bound is far from the loss where a sentence has an attribute many times. So the first trial is the change
+        that would be best if each had it once, and the next where a parabola through that is lowest."""
         features = self.data.features
-        m = features.reach[k] * 0.5 ** (features.buckets[k] - 1)
-
-        def at(step: float, now: float) -> float:
-            self._changed(k, step - now)
-            value = loss_of(self._text, self.now, which, self._straight(loss), shift)
-            return float(value + smoothing * 4.0 * math.sinh(0.5 * min(m * abs(step), 600.0)) ** 2 / m)
-
-        tried = [(0.0, float(self.now.loss[which].sum())), (change, at(change, change))]
-        while tried[-1][1] < tried[-2][1] and len(tried) < _MOST_TRIALS:
-            tried.append((2.0 * tried[-1][0], at(2.0 * tried[-1][0], tried[-1][0])))
-        here = tried[-1][0]
-        best, lowest = min(tried[1:], key=lambda one: one[1])
-        middle = _bottom(tried[-3:]) if len(tried) > 2 else None
-        if middle is not None:
-            value = at(middle, here)
-            here = middle
-            best, lowest = (middle, value) if value < lowest else (best, lowest)
+        m = float(features.reach[k] * 0.5 ** (features.buckets[k] - 1))
+        grows, falls = self._sums_of(k)
+        slope, start = grows - falls, float(self.now.loss[which].sum())
+        best, lowest, here = change, start - fall, 0.0
+        step = math.log((falls + trial.smoothing) / (grows + trial.smoothing)) / (2.0 * m)
+        for _ in range(_MOST_TRIALS):
+            if not abs(step) > abs(change):
+                break
+            self._changed(k, step - here)
+            value = float(loss_of(self._text, self.now, which, self._straight(trial.loss), trial.shift))
+            value += trial.smoothing * 4.0 * math.sinh(0.5 * min(m * abs(step), 600.0)) ** 2 / m
+            here, bend = step, value - start - slope * step
+            lower = value < lowest
+            if lower:
+                best, lowest = step, value
+            if not math.isfinite(bend):
+                break
+            bottom = -0.5 * slope * step**2 / bend if bend > 0.0 else 2.0 * step
+            if lower and 0.8 < bottom / step < 1.25:  # near enough
+                break
+            step = min(max(bottom / step, 0.1), 2.0 if lower else 0.5) * step
         self._changed(k, best - here)
         return best
+
+    def _sums_of(self, k: int) -> tuple[float, float]:
+        """U and W of weight k, over all its cells."""
+        features = self.data.features
+        cells = features.cell[k] + features.stride[k] * np.arange(features.buckets[k])
+        grows, falls = np.maximum(self.now.sums[cells], 0.0).sum(axis=0).tolist()
+        return grows, falls
 
     def _straight(self, loss: BoostingLoss) -> float:
         return math.inf if loss.uniform else loss.straight_from
@@ -177,13 +211,3 @@ class Boosting:
             cells = sums[features.cell[there] + b * features.stride[there]]
             slope[there] += cells[:, 0] - cells[:, 1]
         return math.sqrt(float(np.einsum("i,i->", slope, slope)))
-
-
-def _bottom(points: list[tuple[float, float]]) -> float | None:
-    """Where a parabola through three points is lowest, if it is between them."""
-    (a, fa), (b, fb), (c, fc) = points
-    right, left = (b - a) * (fb - fc), (b - c) * (fb - fa)
-    if left == right or not math.isfinite(right - left):
-        return None
-    lowest = b - 0.5 * ((b - a) * right - (b - c) * left) / (right - left)
-    return lowest if min(a, c) < lowest < max(a, c) and lowest != b else None
