@@ -281,7 +281,7 @@ def test_a_sentence_of_a_thousand_tokens_neither_overflows_nor_hides_the_others(
     problem = make_problem(3, labels=4, lengths=(1300, 6, 5, 7))
     for straight_from, uniform in LOSSES.values():
         boosting = problem.boosting()
-        done = one_round(boosting, np.zeros(problem.layout.size), straight_from, uniform, "tokens", True, count=8)
+        done = one_round(boosting, np.zeros(problem.layout.size), straight_from, uniform, "tokens", True, count=4)
         assert np.isfinite(done.loss).all()
         assert np.all(done.loss <= done.bound * (1 + 1e-9))
         assert done.loss[-1] < done.start

@@ -131,7 +131,7 @@ class Boosting:
         now.stale.fill(1)
         score_all(self.data.features, theta, now.scores, now.transitions)
         if shift is None:
-            self._rerun(self._all, loss, 0.0, math.inf)
+            rerun(self._text, now, self._all, 0.0, 0.0, math.inf)  # for the excess alone
             logs = log_weight + np.minimum(now.excess, self._straight(loss))
             shift = float(logs.max()) if len(logs) else 0.0
         if not (np.isfinite(now.excess).all() and shift <= _LARGEST_LOG):
