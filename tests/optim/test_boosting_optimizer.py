@@ -14,6 +14,7 @@ from trellis.losses import find_loss
 from trellis.objective import L2, Examples, PlainShard
 from trellis.optim import LBFGS, OPTIMIZERS, STATES, Boosting, BoostingState, find_optimizer
 from trellis.scoring import observed_layout
+from trellis.training.states import Reader, Writer
 
 
 def make_objective(threads=1, l1=0.0, loss="exp", sentences=12, longest=6, seed=0):
@@ -76,6 +77,13 @@ def test_a_step_depends_on_the_state_alone():
         ways += [optimizer.step(make_objective(threads), rebuilt(state)) for threads in (1, 2)]
         assert bits(state) == before
         assert len({bits(new) for new in ways}) == 1
+
+
+def test_checkpoints_hold_its_states():
+    for state in run(Boosting(rounds=20, rounds_per_step=10)):
+        writer = Writer()
+        written = writer.write(state)
+        assert bits(Reader(writer.tensors, len(state.theta)).state(written)) == bits(state)
 
 
 def test_it_ends_when_the_loss_hardly_falls():
