@@ -78,7 +78,7 @@ def test_the_same_optimum(make_objective, lowest, way):
 
 
 def test_none_is_left_out():
-    batch = {kind for kind in OPTIMIZERS.values() if not traits_of(kind).is_online}
+    batch = {kind for kind in OPTIMIZERS.values() if not traits_of(kind).learns}
     assert {type(optimizer) for optimizer, _ in WAYS.values()} == batch
 
 

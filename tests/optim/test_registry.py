@@ -23,7 +23,9 @@ def test_names():
 
 
 def test_an_unknown_name_lists_those_there_are():
-    with pytest.raises(SettingError, match="'adam' is not known; there are: auto, lbfgs, owlqn, cg, newton-cg"):
+    with pytest.raises(
+        SettingError, match="'adam' is not known; there are: auto, lbfgs, owlqn, cg, newton-cg, boosting"
+    ):
         find_optimizer("adam", 1e-3)
 
 

@@ -15,6 +15,7 @@ from trellis.jit import threads_available
 from trellis.objective import L2, PlainShard, Prior, Shard
 
 if TYPE_CHECKING:
+    from trellis.engine.boosting import Boosting
     from trellis.engine.descent import Descent
     from trellis.engine.online import Online
 
@@ -50,6 +51,7 @@ class ThreadedObjective:
         self._kept_at: F64 | None = None
         self._descent: Descent | None = None
         self._online: Online | None = None
+        self._boosting: Boosting | None = None
         self._by_duals = _shards_with_duals(self.shards, cache) if _is_ad(hvp) else None
         left = sum(shard.sentences for shard in self.shards) if cache == "all" else int(cache)
         self.forget()
@@ -155,6 +157,15 @@ class ThreadedObjective:
         if self._online is None:
             self._online = Online([shard for shard in self.shards if isinstance(shard, PlainShard)], self.size)
         return self._online
+
+    def boosting(self) -> Boosting:
+        """The same objective for boosting, without its prior; SettingError where that is not possible."""
+        if self._boosting is None:
+            from trellis.engine.boosting import Boosting
+            from trellis.objective.boosting import check_boosting
+
+            self._boosting = Boosting(check_boosting(self.shards), self.size)
+        return self._boosting
 
     def forget(self) -> None:
         """Drops what is kept for Hessian-vector products."""

@@ -9,7 +9,8 @@ from trellis.errors import SettingError
 from trellis.optim.adagrad import AdaGrad
 from trellis.optim.arow import AROW
 from trellis.optim.auto import Auto, AutoState
-from trellis.optim.contract import Objective, Optimizer, State, Traits, traits_of
+from trellis.optim.boosting import Boosting, BoostingState
+from trellis.optim.contract import Boosted, Objective, Optimizer, State, Traits, traits_of
 from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
 from trellis.optim.eg import EG, EGState
 from trellis.optim.frank_wolfe import BCFW
@@ -40,13 +41,14 @@ OPTIMIZERS: dict[str, type[Any]] = {
     "arow": AROW,
     "mira": MIRA,
     "bcfw": BCFW,
+    "boosting": Boosting,
 }
 
 # class name -> class, for checkpoints
 STATES: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState, OnlineState, EGState)
+    kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
 }
+STATES |= {kind.__name__: kind for kind in (OnlineState, EGState, BoostingState)}
 # that of the perceptron in the dual, and what it has in it
 STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
 
@@ -77,6 +79,9 @@ __all__ = [
     "AdaGrad",
     "Auto",
     "AutoState",
+    "Boosted",
+    "Boosting",
+    "BoostingState",
     "DualPerceptron",
     "DualPerceptronState",
     "EGState",

@@ -94,6 +94,34 @@ class Online(Protocol):
         ...
 
 
+class Rounds(Protocol):
+    """`theta` after some rounds of boosting; of each round the `bound` of the loss after it and that `loss`,
+    F64[rounds] both; the loss where they `start`; whether boosting has `ended`: no change of a weight promises more."""
+
+    @property
+    def theta(self) -> F64: ...
+    @property
+    def bound(self) -> F64: ...
+    @property
+    def loss(self) -> F64: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def gradient_norm(self) -> float: ...
+    @property
+    def ended(self) -> bool: ...
+
+
+class Boosted(Protocol):
+    """An objective as boosting sees it."""
+
+    def rounds(
+        self, theta: F64, count: int, straight_from: float, uniform: bool, by: str, smoothing: float, search: bool
+    ) -> Rounds:
+        """So many rounds from theta, or fewer where boosting ends; what the rest means is in `optim.boosting`."""
+        ...
+
+
 class Objective(Protocol):
     """A function to minimise, f(theta) + l1 |theta|_1; where its data is and how it is computed is nobody's business
     here. All that is asked at a theta is asked of f alone, the part with a gradient."""
@@ -129,6 +157,10 @@ class Objective(Protocol):
 
     def descent(self) -> Descent | None:
         """The same objective for stochastic gradient descent; None where that is not possible."""
+        ...
+
+    def boosting(self) -> Boosted:
+        """The same objective for boosting, without its prior; SettingError where that is not possible."""
         ...
 
 

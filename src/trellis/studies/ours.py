@@ -18,7 +18,7 @@ from trellis.features import Packed, TemplateFeatures, templates_for
 from trellis.losses import find_loss
 from trellis.models import CRF, load
 from trellis.objective import L2, Examples, Shard, cut_into_shards
-from trellis.optim import LBFGS
+from trellis.optim import LBFGS, Boosted
 from trellis.scoring import WeightLayout, observed_layout
 from trellis.studies.clock import now, timed
 from trellis.studies.task import Task
@@ -72,6 +72,9 @@ class Clocked:
 
     def online(self, marginals: bool = False) -> NoReturn:
         raise NotImplementedError
+
+    def boosting(self) -> Boosted:
+        return self.objective.boosting()
 
 
 def prepare(task: Task) -> Prepared:
