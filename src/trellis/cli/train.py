@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin; by default the optimizer's own, or log."
-OPTIMIZERS = "auto, lbfgs, owlqn, cg, newton-cg, eg, perceptron, pa, arow, mira or bcfw."
+OPTIMIZERS = (
+    "auto, lbfgs, owlqn, cg, newton-cg; sentence by sentence sgd, adagrad, saga, eg, perceptron, pa, arow, mira, bcfw; "
+    "weight by weight boosting."
+)
 
 
 @click.command()
