@@ -40,8 +40,8 @@ class CRF(Tagger[LinearChain]):
     features: a preset (`chunking`), a template file, or template lines.
     loss: log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin (see docs/training.md); None for the
     optimizer's own if it has one, such as the perceptron, and log for all others.
-    optimizer: auto, lbfgs, owlqn, cg or newton-cg; sentence by sentence sgd, adagrad, saga, eg, perceptron, pa, arow, mira
-    or bcfw; weight by weight boosting. options: its own settings by name, e.g. {"memory": 50}.
+    optimizer: auto, lbfgs, owlqn, cg or newton-cg; sentence by sentence sgd, adagrad, saga, eg, perceptron, pa, arow,
+    mira or bcfw; weight by weight boosting. options: its own settings by name, e.g. {"memory": 50}.
     l2: 1/sigma^2 of a Gaussian prior; the penalty is l2/2 * |theta|^2.
     l1: the penalty l1 * |theta|_1, under which many weights are 0; needs the optimizer owlqn, which auto takes.
     hyperbolic: strength of a prior between the two, with the penalty of l1 for large weights and that of l2 near 0.
