@@ -71,7 +71,7 @@ def nothing(online):
 
 def with_costs(problem, costs):
     examples = replace(problem.examples, more=Target(problem.examples.gold, costs=costs))
-    return Online(cut_into_shards(problem.layout, examples, find_loss("hinge"), plain=True))
+    return Online(cut_into_shards(problem.layout, examples, find_loss("hinge"), plain=True), problem.size)
 
 
 @given(problem=problems.filter(lambda p: p.examples.arcs is None), l2=st.floats(0.05, 5.0), seed=st.integers(0, 99))
