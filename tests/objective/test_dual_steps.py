@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dual_reference import Dual
+from eg_reference import Dual
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from online_reference import InOrder, make_problem, problems

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from dual_reference import Dual
+from eg_reference import Dual
 from online_reference import make_problem
 from optim_problems import bits, rebuilt, run, states
 
