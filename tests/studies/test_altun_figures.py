@@ -63,15 +63,6 @@ def test_noise_changes_labels_and_nothing_else(tasks):
     assert sum(a != b for a, b in pairs) == round(0.1 * clean.tokens)
 
 
-def test_a_method_with_a_limit_is_trained_without_longer_sentences(tasks):
-    task, longest = tasks["ner"], METHODS["exp"].longest
-    assert longest is not None
-    assert METHODS["log"].longest is None
-    many = training_data(task, Cell("ner", "s1", "log"), 0, longest=8)
-    lengths = np.diff(task.train.offsets)
-    assert np.array_equal(np.diff(many.offsets), lengths[lengths <= 8])
-
-
 def test_priors_are_chosen_on_data_that_is_not_trained_on(tasks):
     assert tasks["ner"].has_dev_file
     assert tasks["ptb"].has_dev_file

@@ -74,7 +74,7 @@ class Boosting:
     weights: str = setting("capped", choices=("capped", "uniform"))
     straight_from: float = setting(2.0, least=0.0, most=500.0)
     bound: str = setting("tokens", choices=("tokens", "paths"))
-    smoothing: float = setting(1.0, above=0.0)
+    smoothing: float = setting(0.3, above=0.0)
     search: bool = setting(True)
 
     learns: ClassVar[tuple[str, ...]] = ("exp",)

@@ -21,7 +21,7 @@ _MOST_MOMENTS = 200
 def run_cell(task: Task, cell: Cell, limits: dict[str, Any], seed: int, threads: int | None) -> Outcome:
     """`limits`: settings of the estimator for all methods, before their own."""
     method = METHODS[cell.method]
-    train = training_data(task, cell, seed, method.longest)
+    train = training_data(task, cell, seed)
     dev = task.dev if cell.held_out or task.has_dev_file else None
     crf = CRF(task.target, threads=threads, **settings_of(task, cell, method, limits))
     clock, moments = Stopwatch(), list[Moment]()

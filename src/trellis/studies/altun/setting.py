@@ -7,11 +7,6 @@ from trellis.studies.altun.methods import METHODS
 from trellis.studies.altun.results import Study
 from trellis.studies.altun.tasks import OFTEN
 
-
-def _longest() -> int | None:
-    return METHODS["exp"].longest
-
-
 READINGS = f"""
 **Feature sets.** S1 is the word and the transition between labels. S2 adds the last one, two and three letters of the
 word, what kind of character it begins with (lower case, upper case, digit or other), and whether it is capitalised and
@@ -32,10 +27,9 @@ no S3 for parts of speech; here the sample has one.
 **Losses.** The paper's F1 to F4 are the log loss, the exponential loss, and the pointwise ones in the same order. All
 are summed over sentences, with a Gaussian prior l2/2 |w|^2. The exponential loss of a sentence is 1/P(y) - 1, and
 goes on along its tangent where -log P(y) is above 50, because it is no number for a sentence of a thousand words at
-the start; its training begins at the minimum of the log loss, found roughly. It is trained without sentences of more
-than {_longest()} tokens (6.5% of the Spanish ones): with them the few longest outweigh all others by many powers of
-ten. The pointwise losses are not convex; their training begins with all weights at zero. What the paper did in these
-cases it does not say; it speaks of about 7,200 Spanish sentences, of which there are 8,323.
+the start. Its training begins at the minimum of the log loss, found roughly, and so does that of the pointwise
+losses, which are not convex. What the paper did in these cases it does not say; it speaks of about 7,200 Spanish
+sentences, of which there are 8,323.
 
 **Named entities** are scored by segments as conlleval does, on the file testb; parts of speech by tokens. (The paper
 speaks of the accuracy of labels for both in one place, and of F1 for entities in its tables.)

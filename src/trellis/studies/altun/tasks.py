@@ -77,17 +77,15 @@ def _load(key: str, data: Path | None, quick: bool) -> Task:
     return Task(key, "pos", train, test, fit, dev, TENTH, OFTEN)
 
 
-def training_data(task: Task, cell: Cell, seed: int, longest: int | None = None) -> Corpus:
-    """What a cell is trained on, without sentences of more than `longest` tokens. Smaller corpora are parts of larger
-    ones, and wrong labels stay wrong where there is more noise: cells differ in nothing but what they are about."""
+def training_data(task: Task, cell: Cell, seed: int) -> Corpus:
+    """What a cell is trained on. Smaller corpora are parts of larger ones, and wrong labels stay wrong where there is
+    more noise: cells differ in nothing but what they are about."""
     corpus = task.fit if cell.held_out else task.train
     if cell.sentences is not None and cell.sentences < len(corpus):
         order = np.random.default_rng(seed).permutation(len(corpus))
         corpus = picked(corpus, np.sort(order[: cell.sentences]))
     if cell.noise:
         corpus = corpus.with_column(task.target, flipped(corpus[task.target].compact(), cell.noise, seed))
-    if longest is not None:
-        corpus = picked(corpus, np.flatnonzero(np.diff(corpus.offsets) <= longest))
     return corpus
 
 
