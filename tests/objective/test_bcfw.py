@@ -7,7 +7,7 @@ import pytest
 from online_reference import make_problem
 
 from trellis.errors import SettingError
-from trellis.optim import BCFW, LBFGS
+from trellis.optim import BCFW, LBFGS, is_over
 
 scipy_optimize = pytest.importorskip("scipy.optimize")
 
@@ -18,7 +18,7 @@ def states(optimizer, objective, theta):
     """All states of a run."""
     state = optimizer.start(objective, theta)
     yield state
-    while not (state.converged or state.stuck):
+    while not is_over(state):
         state = optimizer.step(objective, state)
         yield state
 

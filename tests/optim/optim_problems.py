@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields, is_dataclass
 
 import numpy as np
 
+from trellis.optim import is_over
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -64,7 +66,7 @@ def states(optimizer, objective, theta, most=1000):
     """All states of a run."""
     state = optimizer.start(objective, np.array(theta, float))
     yield state
-    while not (state.converged or state.stuck) and state.iteration < most:
+    while not is_over(state) and state.iteration < most:
         state = optimizer.step(objective, state)
         yield state
 

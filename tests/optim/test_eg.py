@@ -84,10 +84,10 @@ def test_a_gap_that_is_not_computed_is_not_known(problem):
     assert found[-1].epoch % 3 == 0
 
 
-def test_an_end_far_from_the_optimum_is_told(problem, caplog):
+def test_an_end_far_from_the_optimum_is_told(problem):
     with problem.objective(l2=0.5) as objective:
-        assert run(EG(epochs=2), objective, np.zeros(problem.size)).converged
-    assert "after 2 epochs the duality gap is" in caplog.text
+        last = run(EG(epochs=2), objective, np.zeros(problem.size))
+    assert (last.epoch, last.finished, last.converged) == (2, True, False)
 
 
 @pytest.mark.parametrize("bonus", [0.0, 5.0, 30.0])

@@ -25,6 +25,7 @@ from trellis.optim import (
     AdaGrad,
     PassiveAggressive,
     Perceptron,
+    is_over,
     traits_of,
 )
 from trellis.scoring import observed_layout
@@ -52,6 +53,8 @@ OPTIMISERS = {
 }
 EVALUATES = {"eg": [0, 1, 2, 3], "eg, gap now and then": [0, 0, 0, 1]}  # those whose `value` is not a guess
 DRAWS = [name for name in OPTIMISERS if "batch" not in name]  # those that look at sentences in an order of their own
+
+CERTAIN = [name for name in OPTIMISERS if name.startswith(("eg", "bcfw"))]
 
 each_optimiser = pytest.mark.parametrize("optimiser", OPTIMISERS.values(), ids=OPTIMISERS)
 
@@ -104,7 +107,7 @@ def test_learns(optimiser, make_objective):
     with make_objective(optimiser()) as objective:
         zero = np.zeros(objective.size)
         *_, last = states(optimiser(), objective, zero)
-        assert last.converged
+        assert is_over(last)
         assert wrong_labels(objective, zero) > 0.5
         assert wrong_labels(objective, last.theta) < 0.02
 
@@ -117,7 +120,8 @@ def test_makes_as_many_epochs_as_it_was_asked_for(name, make_objective):
     assert [state.iteration for state in seen] == [0, 1, 2, 3]
     assert [state.products for state in seen] == [0, 1, 2, 3]
     assert [state.evaluations for state in seen] == EVALUATES.get(name, [0, 0, 0, 0])
-    assert [state.converged for state in seen] == [False, False, False, True]
+    assert [is_over(state) for state in seen] == [False, False, False, True]
+    assert seen[-1].converged is (name not in CERTAIN)  # three epochs are not enough for those that know how far it is
     fractions = [made.fraction_done(state) for state in seen]
     assert fractions == sorted(fractions)
     assert (fractions[0], fractions[-1]) == (0.0, 1.0)

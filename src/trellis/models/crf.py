@@ -186,7 +186,8 @@ class CRF(Tagger[LinearChain]):
         if outcome.dev_score == 0.0:
             warnings.warn("the score on the development data never rose above 0; has it the same labels?", stacklevel=2)
         if not (outcome.converged or outcome.stopped_early):
-            why = "no step lowers the objective (extreme feature values?)" if outcome.stuck else "raise max_iter or tol"
+            more = "the option epochs, max_iter" if traits_of(type(optimizer)).is_online else "max_iter"
+            why = "no step lowers the objective (extreme feature values?)" if outcome.stuck else f"raise {more} or tol"
             warnings.warn(
                 f"training stopped after {outcome.iterations} iterations before it converged; {why}",
                 ConvergenceWarning,

@@ -199,6 +199,12 @@ class State(Protocol):
         ...
 
 
+def is_over(state: State) -> bool:
+    """Whether an optimiser has no more to do: it has converged, is stuck, or, where its state says so, has `finished`
+    what it was asked for without either."""
+    return state.converged or state.stuck or bool(getattr(state, "finished", False))
+
+
 class Optimizer(Protocol):
     """Hyperparameters, and steps from one explicit state to the next. Its class may say more of it, see `traits_of`."""
 

@@ -65,7 +65,7 @@ class BCFW:
         epoch = state.epoch + 1
         return replace(
             state, theta=answer, value=value, vectors=done.vectors, stores=done.stores, numbers=(dual, value - dual),
-            epoch=epoch, converged=value - dual <= self.tol * abs(value) or epoch >= self.epochs,
+            epoch=epoch, converged=value - dual <= self.tol * abs(value), finished=epoch >= self.epochs,
         )  # fmt: skip
 
     def fraction_done(self, state: OnlineState) -> float:

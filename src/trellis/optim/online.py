@@ -20,7 +20,7 @@ class OnlineState:
     """After `epoch` epochs. `theta` is what training would end with, such as an average; `vectors` are what the rule
     changes, each as long as theta, `stores` its memory for tokens or sentences, `numbers` whatever else it counts.
     `value` is what was added up on the way: the loss of each sentence before its own update; `values`: after the last
-    epochs."""
+    epochs. `finished`: all epochs are done, of an optimiser that knows that this is not its end."""
 
     theta: F64
     value: float = math.inf
@@ -32,6 +32,7 @@ class OnlineState:
     gradient_norm: float = math.inf
     converged: bool = False
     stuck: bool = False
+    finished: bool = False
 
     @property
     def iteration(self) -> int:

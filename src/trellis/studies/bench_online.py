@@ -21,7 +21,7 @@ from trellis.errors import SettingError
 from trellis.metrics import compare
 from trellis.models.linear import LinearChain
 from trellis.objective import L2
-from trellis.optim import OPTIMIZERS, find_optimizer, traits_of
+from trellis.optim import OPTIMIZERS, find_optimizer, is_over, traits_of
 from trellis.studies import crfsuite, ours
 from trellis.studies.clock import Stopwatch
 from trellis.studies.machine import machine
@@ -132,7 +132,7 @@ def _run(task: Task, heldout: Corpus, kind: str, options: Mapping[str, Any]) -> 
         shards, size = ours.cut(task, ready, layout, traits.learns[0] if traits.learns else "log")
         with ThreadedObjective(shards, size, L2(task.l2 if traits.uses_prior else 0.0), 1) as objective:
             state = optimizer.start(objective, np.zeros(size))
-            while not (state.converged or state.stuck):
+            while not is_over(state):
                 state = optimizer.step(objective, state)
         labels = tuple(ready.corpus[task.target].strings)
         return LinearChain(labels, ready.features, layout, state.theta), state.iteration

@@ -18,7 +18,7 @@ import numpy as np
 from trellis.engine import ThreadedObjective
 from trellis.errors import SettingError
 from trellis.objective import L2
-from trellis.optim import LBFGS, OPTIMIZERS, Auto, Optimizer, find_optimizer
+from trellis.optim import LBFGS, OPTIMIZERS, Auto, Optimizer, find_optimizer, is_over
 from trellis.studies import crfsuite, ours
 from trellis.studies.clock import now
 from trellis.studies.machine import machine
@@ -137,7 +137,7 @@ def _race(task: Task, optimizer: Optimizer, best: float, threads: int) -> Run:
     cache, hvp = getattr(optimizer, "cache", 0), getattr(optimizer, "hvp", "kept")
     with ThreadedObjective(shards, size, L2(task.l2), threads, cache=cache, hvp=hvp) as objective:
         state = optimizer.start(objective, np.zeros(size))
-        while not (state.converged or state.stuck or marks.done or state.iteration >= _MOST):
+        while not (is_over(state) or marks.done or state.iteration >= _MOST):
             state = optimizer.step(objective, state)
             # the loss on the way of an epoch is not the objective anywhere
             if state.evaluations:

@@ -18,7 +18,7 @@ from trellis.features import Packed, TemplateFeatures, templates_for
 from trellis.losses import find_loss
 from trellis.models import CRF, load
 from trellis.objective import L2, Examples, Shard, cut_into_shards
-from trellis.optim import LBFGS, Boosted
+from trellis.optim import LBFGS, Boosted, is_over
 from trellis.scoring import WeightLayout, observed_layout
 from trellis.studies.clock import now, timed
 from trellis.studies.task import Task
@@ -109,7 +109,7 @@ def iterate(
     with ThreadedObjective(shards, size, L2(l2), threads) as objective:
         clocked = Clocked(objective)
         state = optimizer.start(clocked, np.zeros(size))
-        while len(steps) < iterations and not (state.converged or state.stuck):
+        while len(steps) < iterations and not is_over(state):
             made, began = len(clocked.seconds), now()
             state = optimizer.step(clocked, state)
             steps.append((now() - began, len(clocked.seconds) - made))

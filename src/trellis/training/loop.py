@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.optim import Objective, Optimizer
+from trellis.optim import Objective, Optimizer, is_over
 from trellis.training.estimate import refined
 
 F64 = NDArray[np.float64]
@@ -139,7 +139,7 @@ def _known_value(state: Any) -> float:
 def has_ended(run: Run, max_iter: int, patience: int) -> bool:
     """Whether there is nothing more to do."""
     state = run.state
-    return bool(state.converged or state.stuck or state.iteration >= max_iter or _stopped_early(run, patience))
+    return is_over(state) or bool(state.iteration >= max_iter) or _stopped_early(run, patience)
 
 
 def _stopped_early(run: Run, patience: int) -> bool:

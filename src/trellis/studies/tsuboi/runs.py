@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.optim import Optimizer
+from trellis.optim import Optimizer, is_over
 from trellis.studies.clock import Stopwatch
 from trellis.studies.tsuboi.methods import Method
 from trellis.studies.tsuboi.problem import Problem
@@ -65,7 +65,7 @@ def run_method(
 
 
 def _ended(state: Any, max_passes: int) -> bool:
-    return bool(state.converged or state.stuck or state.evaluations + state.products >= max_passes)
+    return is_over(state) or bool(state.evaluations + state.products >= max_passes)
 
 
 def merged(rounds: Sequence[Run]) -> Run:
