@@ -76,7 +76,7 @@ def test_killed_at_random_moments_and_resumed_it_is_the_same_model(tmp_path, uni
         with start(*arguments) as process:
             while process.poll() is None and (not log.exists() or log.stat().st_size == seen):
                 time.sleep(0.002)  # until it has begun to train
-            time.sleep(chance.uniform(0.0, 0.08))
+            time.sleep(chance.uniform(0.0, 0.25))
             process.kill()
             kills += process.wait() == -signal.SIGKILL
     assert kills >= 3  # a run that goes on shortly before its end may be too quick

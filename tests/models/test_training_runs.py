@@ -41,10 +41,13 @@ def lines(path):
 
 
 class TestResuming:
+    @pytest.mark.filterwarnings("ignore::trellis.errors.ConvergenceWarning")  # bcfw takes its time
     @pytest.mark.parametrize("optimizer", OPTIMIZERS)
     @pytest.mark.parametrize("with_dev", [False, True])
     def test_gives_the_same_bytes(self, corpus, heldout, tmp_path, optimizer, with_dev):
         settings = {"target": "chunk", "optimizer": optimizer, "l2": 0.1}
+        if optimizer == "boosting":  # a few rounds are an iteration, or there would be one
+            settings["options"] = {"rounds": 60, "rounds_per_step": 10}
         dev = heldout if with_dev else None
         whole = CRF(**settings).fit(corpus, dev=dev)
         for at in {1, 2, whole.iterations_ // 2, whole.iterations_ - 1}:
@@ -258,6 +261,7 @@ class TestLog:
         assert end["objective"] == crf.objective_
         assert end["active"] == np.count_nonzero(crf.model_.weights)
 
+    @pytest.mark.filterwarnings("ignore::trellis.errors.ConvergenceWarning")
     def test_has_what_else_an_optimizer_knows(self, corpus, tmp_path):
         CRF("chunk", optimizer="eg", options={"epochs": 4, "gap_every": 2}).fit(corpus, log=tmp_path / "log")
         _, *iterations, end = lines(tmp_path / "log")

@@ -137,7 +137,8 @@ class ThreadedObjective:
 
     @property
     def has_curvature(self) -> bool:
-        return all(shard.loss.curvature_is is not None for shard in self.shards)
+        """Whether products and the diagonal can be asked for: the loss has curvature, and values leave room for it."""
+        return all(shard.loss.curvature_is is not None and shard.moderate for shard in self.shards)
 
     @property
     def l2(self) -> float:

@@ -41,7 +41,7 @@ class Shard(ABC):
         self.blocks = runs(self.offsets, BLOCK)
         self.targets = [examples.target.part(self.offsets, a, b) for a, b in self.blocks]
         self.keeping = 0  # sentences whose solved lattices stay for Hessian-vector products, rounded up to blocks
-        self._moderate = all(
+        self.moderate = all(
             float(np.abs(numbers).max(initial=0.0)) <= _MODERATE
             for numbers in (examples.values, examples.target.weights)
             if numbers is not None
@@ -113,7 +113,7 @@ class Shard(ABC):
     @property
     def _narrows(self) -> bool:
         """Whether what is kept is kept in single precision."""
-        return self.loss.narrows and self._moderate
+        return self.loss.narrows and self.moderate
 
     def _keeps(self, block: int) -> bool:
         return self.blocks[block][0] < self.keeping
