@@ -79,6 +79,21 @@ def test_a_study_goes_on_with_the_cases_that_are_missing(quick, tmp_path, monkey
         run("--quick", "--out", tmp_path, "--resume", "--threads", 2)
 
 
+def test_a_study_goes_on_with_the_methods_that_are_missing(quick, tmp_path, monkeypatch, run):
+    monkeypatch.delenv("TRELLIS_DATA", raising=False)
+    whole = json.loads((quick[1] / "results.json").read_text())
+    first = whole["cases"][0]
+    part = {**first, "runs": [each for each in first["runs"] if each["key"] not in ("eg", "lbfgs-5")]}
+    (tmp_path / "results.json").write_text(json.dumps({**whole, "cases": [part, *whole["cases"][1:]]}))
+    run("--quick", "--out", tmp_path, "--resume", "--json")
+    cases = json.loads((tmp_path / "results.json").read_text())["cases"]
+    assert cases[1:] == whole["cases"][1:]
+    assert [each["key"] for each in cases[0]["runs"]] == [each["key"] for each in first["runs"]]
+    for new, old in zip(cases[0]["runs"], first["runs"], strict=True):
+        assert (new == old) == (new["key"] not in ("eg", "lbfgs-5"))
+        assert [moment["objective"] for moment in new["moments"]] == [moment["objective"] for moment in old["moments"]]
+
+
 def test_results_have_every_point_of_every_curve(quick):
     study = read_results(quick[1])
     assert study.settings["quick"]

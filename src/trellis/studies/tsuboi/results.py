@@ -101,8 +101,10 @@ class Study:
         return next((case for case in self.cases if (case.task, case.weights) == (task, weights)), None)
 
     def with_case(self, case: Case, order: Sequence[tuple[str, str]]) -> Study:
-        """One case more; `order`: tasks and weights as they follow one another."""
-        cases = sorted((*self.cases, case), key=lambda each: order.index((each.task, each.weights)))
+        """With this case, in the place of one that is there already; `order`: tasks and weights as they follow one
+        another."""
+        others = [each for each in self.cases if each.key != case.key]
+        cases = sorted((*others, case), key=lambda each: order.index((each.task, each.weights)))
         return replace(self, cases=tuple(cases))
 
     def as_json(self) -> dict[str, Any]:

@@ -71,7 +71,8 @@ def run_study(
     keep: Callable[[Study], None] | None = None,
     earlier: Study | None = None,
 ) -> Study:
-    """`keep` is given what has been found so far, after every case. The cases of an earlier study are not run again."""
+    """`keep` is given what has been found so far, after every case. What an earlier study has is not run again: of its
+    cases only the methods that it has not."""
     tasks = load_tasks(data, settings.quick, settings.tasks)
     if earlier is not None:
         check_alike(plain_settings(settings), earlier.settings, ("tasks", "weights"))
@@ -79,15 +80,23 @@ def run_study(
     say("warming up")
     _warm_up(settings)
     for task in tasks:
-        missing = [weights for weights in settings.weights if study.case(task.key, weights) is None]
         known = [case for case in study.cases if case.task == task.key]
-        if missing:
-            tried = known[0].scores if known else try_priors(task, settings.grid, say)
-        for weights in missing:
-            study = study.with_case(_Experiment(data, task, weights, tried, settings, say).case(), _ORDER)
+        tried: dict[float, float] = known[0].scores if known else {}
+        for weights in settings.weights:
+            case = study.case(task.key, weights)
+            if case is not None and _is_complete(case, settings):
+                continue
+            tried = tried or try_priors(task, settings.grid, say)
+            experiment = _Experiment(data, task, weights, tried, settings, say)
+            study = study.with_case(experiment.case() if case is None else experiment.completed(case), _ORDER)
             if keep is not None:
                 keep(study)
     return study
+
+
+def _is_complete(case: Case, settings: Settings) -> bool:
+    there = all_methods(settings.some).values()
+    return all(case.run(method.key) is not None for method in there if method.fits(case.sizes.train))
 
 
 class _Experiment:
@@ -130,6 +139,16 @@ class _Experiment:
             costs=costs,
             runs=tuple(self._with_memory(runs)),
         )  # fmt: skip
+
+    def completed(self, case: Case) -> Case:
+        """With the methods that were not there yet."""
+        known = {run.key: run for run in case.runs}
+        order = [method.key for method in self.methods]
+        self.methods = [method for method in self.methods if method.key not in known]
+        runs = self._with_memory(self._more_rounds([one.run for one in self._first_round()]))
+        known |= {run.key: run for run in runs}
+        lowest = min(case.f_star, *(moment.objective for run in runs for moment in run.moments))
+        return replace(case, f_star=lowest, runs=tuple(known[key] for key in order))
 
     def _first_round(self) -> list[Finished]:
         return [self._run(method, 1, self.problem.score) for method in self.methods]
