@@ -63,9 +63,15 @@ class TestLosses:
         with pytest.raises(SettingError, match=f"'perceptron' knows no prior, and {prior} is given; leave it out"):
             CRF(optimizer="perceptron", **{prior: 1.0}).fit(X, Y)
 
-    def test_max_iter_is_a_number_of_epochs_for_online_optimizers(self, corpus):
-        crf = CRF("chunk", optimizer="perceptron", max_iter=2).fit(corpus)
+    @pytest.mark.parametrize("optimizer", ["perceptron", "pa", "arow", "mira"])
+    def test_any_number_of_epochs_is_an_end_where_there_is_no_minimum(self, corpus, optimizer):
+        crf = CRF("chunk", optimizer=optimizer, max_iter=2).fit(corpus)
         assert (crf.iterations_, crf.converged_) == (2, True)
+
+    @pytest.mark.parametrize("optimizer", ["sgd", "adagrad", "saga", "eg"])
+    def test_too_few_epochs_on_the_way_to_a_minimum_are_told(self, corpus, optimizer):
+        with pytest.warns(ConvergenceWarning, match="after 2 iterations .* raise the option epochs, max_iter or tol"):
+            assert not CRF("chunk", optimizer=optimizer, max_iter=2).fit(corpus).converged_
 
     def test_the_name_is_part_of_the_model(self, tmp_path):
         CRF(loss="pointwise-log", costs={"A": 2}, options={"memory": 5}, optimizer="lbfgs").fit(X, Y).save(

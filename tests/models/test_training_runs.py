@@ -57,6 +57,17 @@ class TestResuming:
             assert saved(again, tmp_path, "a") == saved(whole, tmp_path, "b")
             assert (again.iterations_, again.evaluations_) == (whole.iterations_, whole.evaluations_)
 
+    @pytest.mark.filterwarnings("ignore::trellis.errors.ConvergenceWarning")
+    @pytest.mark.parametrize("optimizer", OPTIMIZERS)
+    def test_with_more_iterations_is_as_if_they_had_been_asked_for_at_once(self, corpus, tmp_path, optimizer):
+        settings = {"target": "chunk", "optimizer": optimizer}
+        if optimizer == "boosting":
+            settings["options"] = {"rounds": 60, "rounds_per_step": 10}
+        whole = CRF(**settings, max_iter=5).fit(corpus)
+        CRF(**settings, max_iter=2).fit(corpus, checkpoint=tmp_path / "c")
+        more = CRF(**settings, max_iter=5).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+        assert (more.iterations_, saved(more, tmp_path, "a")) == (5, saved(whole, tmp_path, "b"))
+
     def test_again_and_again(self, corpus, tmp_path):
         whole = CRF("chunk").fit(corpus)
         for at in range(1, whole.iterations_, 4):

@@ -138,12 +138,13 @@ class TestAdaGrad:
         start, squares = rng.normal(size=problem.size) * scale, rng.random(problem.size)
         online = problem.online()
         np.testing.assert_allclose(online.shares, share)
-        done = online.epoch(AdaGradRule(0.3, 0.7, l1), (start, squares, share), InOrder())
+        gain = rng.random(problem.size)
+        done = online.epoch(AdaGradRule(0.3, 0.7, l1), (start, squares, share, gain), InOrder())
         theta, squares = start.copy(), squares.copy()
 
         def move(p, g):
             squares[p] += g * g
-            eta = 0.3 / np.sqrt(squares[p] + 1e-4)
+            eta = 0.3 * gain[p] / np.sqrt(squares[p] + 1e-4)
             v = theta[p] - eta * g
             theta[p] = np.sign(v) * max(abs(v) - eta * l1 * share[p], 0.0) / (1 + eta * 0.7 * share[p])
 
@@ -212,7 +213,7 @@ class TestSAGA:
 def test_sentences_whose_scores_spread_too_far_are_left_out_and_counted(rule):
     problem = make_problem(2, everything=True)
     theta = np.random.default_rng(0).normal(size=problem.size) * 1e4
-    vectors = (theta,) if isinstance(rule, SGDRule) else (theta, np.ones(problem.size), shares(problem))
+    vectors = (theta,) if isinstance(rule, SGDRule) else (theta, *np.ones((3, problem.size)))
     done = problem.online().epoch(rule, vectors, InOrder())
     assert 0 < done.tally[1] <= 6
     assert np.isfinite(done.vectors[0]).all()

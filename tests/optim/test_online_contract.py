@@ -54,8 +54,6 @@ OPTIMISERS = {
 EVALUATES = {"eg": [0, 1, 2, 3], "eg, gap now and then": [0, 0, 0, 1]}  # those whose `value` is not a guess
 DRAWS = [name for name in OPTIMISERS if "batch" not in name]  # those that look at sentences in an order of their own
 
-CERTAIN = [name for name in OPTIMISERS if name.startswith(("eg", "bcfw"))]
-
 each_optimiser = pytest.mark.parametrize("optimiser", OPTIMISERS.values(), ids=OPTIMISERS)
 
 
@@ -121,7 +119,7 @@ def test_makes_as_many_epochs_as_it_was_asked_for(name, make_objective):
     assert [state.products for state in seen] == [0, 1, 2, 3]
     assert [state.evaluations for state in seen] == EVALUATES.get(name, [0, 0, 0, 0])
     assert [is_over(state) for state in seen] == [False, False, False, True]
-    assert seen[-1].converged is (name not in CERTAIN)  # three epochs are not enough for those that know how far it is
+    assert not seen[-1].converged  # it has done what it was asked for, which is something else
     fractions = [made.fraction_done(state) for state in seen]
     assert fractions == sorted(fractions)
     assert (fractions[0], fractions[-1]) == (0.0, 1.0)

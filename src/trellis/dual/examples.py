@@ -102,6 +102,9 @@ class DualExamples:
                 raise ValueError("events out of range")
         if np.any(events.visits[1:] < events.visits[:-1]) or np.any(self.gold[events.tokens] == events.labels):
             raise ValueError("events that cannot be")
+        epoch = (events.visits - 1) // max(1, self.sentences)
+        if len(np.unique(epoch * tokens + events.tokens)) < len(events.tokens):
+            raise ValueError("a token twice in an epoch")
 
     def _order(self, epoch: int, seed: int) -> I64:
         return np.random.default_rng([seed, epoch]).permutation(self.sentences)

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import CheckpointError
 from trellis.objective.online import FOUR, OnlineShard, Rule
 from trellis.objective.plain import PlainShard
 
 F64 = NDArray[np.float64]
+
+_SMALLEST = 1e-16  # mean x^2: attributes with smaller values learn less
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Epoch:
 
 
 class Online:
-    """Stores are arrays whose first axis is the one that the rule names: all tokens, all sentences, or all fours."""
+    """Stores have the shapes that a rule names, over all tokens, all sentences, or all fours."""
 
     def __init__(self, shards: Sequence[PlainShard], size: int):
         self._size = size
@@ -48,8 +51,19 @@ class Online:
         self._ends = {name: np.concatenate([[0], np.cumsum(each)]).tolist() for name, each in counts.items()}
 
     def length(self, axis: str) -> int:
-        """How many tokens, sentences or fours there are, empty sentences included."""
-        return int(self._ends[axis][-1])
+        """How many there are of what an axis of a store counts (see `Rule`), empty sentences included."""
+        others = {"labels": self.labels, "width": self.width, "pairs": self.labels * self.labels, "one": 1}
+        return others[axis] if axis in others else int(self._ends[axis][-1])
+
+    def check(self, rule: Rule, stores: Sequence[NDArray[Any]]) -> None:
+        """Refuses stores of another shape: compiled passes would read what is not there."""
+        for store, axes in zip(stores, rule.stores, strict=True):
+            shape = tuple(self.length(axis) for axis in axes)
+            if store.shape != shape or store.dtype != np.float64 or not store.flags.c_contiguous:
+                raise CheckpointError(
+                    f"the state of the training has an array of shape {store.shape} in the place of {shape}; "
+                    "delete the checkpoint and start afresh"
+                )
 
     @property
     def width(self) -> int:
@@ -66,12 +80,28 @@ class Online:
         return np.maximum(count, 1.0)
 
     @cached_property
+    def squares(self) -> F64:
+        """The mean of x^2 over the occurrences of each weight's attribute, F64[size]; 1 for transitions."""
+        total = np.zeros(self._size)
+        for shard in self.shards:
+            shard.shard.add_to(total, shard.squares())
+        mean = np.maximum(total / self.counts, _SMALLEST)
+        mean[self._size - self._arc_weights :] = 1.0
+        return mean
+
+    @cached_property
     def shares(self) -> F64:
         """The part of the prior that a weight has in one of its updates: one in as many as its attribute occurs in an
         epoch; for transitions, as there are fours. F64[size]."""
-        share, layout = 1.0 / self.counts, self.shards[0].shard.scoring.layout
-        share[self._size - len(layout.source) - len(layout.arc_pair) :] = 1.0 / max(1, self.length("fours"))
+        share = 1.0 / self.counts
+        share[self._size - self._arc_weights :] = 1.0 / max(1, self.length("fours"))
         return share
+
+    @property
+    def _arc_weights(self) -> int:
+        """Of transitions and of attributes on them, the last ones of theta."""
+        layout = self.shards[0].shard.scoring.layout
+        return len(layout.source) + layout.size - layout.arcs_at
 
     def epoch(
         self,
@@ -83,6 +113,7 @@ class Online:
     ) -> Epoch:
         """All sentences once, in a new order; the first vector is averaged over `snapshots` moments or a few more, as
         many in each shard."""
+        self.check(rule, stores)
         new, kept_stores = tuple(each.copy() for each in vectors), tuple(each.copy() for each in stores)
         total, taken, done = np.zeros_like(new[0] if snapshots else new[0][:0]), 0, 0
         tally: tuple[float, ...] = ()
@@ -110,7 +141,7 @@ class Online:
         first, second = self.shards[0], self.shards[-1]
         learnt, asked = (rng.permutation(len(shard.fours)) for shard in (first, second))
         most = max(1, sample // FOUR)
-        if first is second:
+        if first is second and len(learnt) > 1:
             most = min(most, len(learnt) // 2)
             asked = learnt[most:]
         new = tuple(each.copy() for each in vectors)
@@ -122,5 +153,5 @@ class Online:
         return Epoch(new, (), new[0], counted.tally)
 
     def _parts(self, rule: Rule, stores: Sequence[NDArray[Any]], s: int) -> list[NDArray[Any]]:
-        ends = [self._ends[axis] for axis in rule.stores]
+        ends = [self._ends[axes[0]] for axes in rule.stores]
         return [store[end[s] : end[s + 1]] for store, end in zip(stores, ends, strict=True)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import ConvergenceWarning, SettingError
+from trellis.errors import ConvergenceWarning, DataError, SettingError
 from trellis.models.batches import Sentences
 from trellis.models.development import Development
 from trellis.models.fitting import Fitting
@@ -43,7 +45,8 @@ class CRF(Tagger[LinearChain]):
     optimizer: auto, lbfgs, owlqn, cg or newton-cg; sentence by sentence sgd, adagrad, saga, eg, perceptron, pa, arow,
     mira or bcfw; weight by weight boosting. options: its own settings by name, e.g. {"memory": 50}.
     l2: 1/sigma^2 of a Gaussian prior; the penalty is l2/2 * |theta|^2.
-    l1: the penalty l1 * |theta|_1, under which many weights are 0; needs the optimizer owlqn, which auto takes.
+    l1: the penalty l1 * |theta|_1, under which many weights are 0; needs the optimizer owlqn, which auto takes, or
+    adagrad.
     hyperbolic: strength of a prior between the two, with the penalty of l1 for large weights and that of l2 near 0.
     costs: what a mistake costs at a token with that label, 1 where not named; for hinge and softmax-margin their
     margin, for the pointwise losses the weight of a token.
@@ -181,6 +184,10 @@ class CRF(Tagger[LinearChain]):
         keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
         with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, **keeps) as objective:
             outcome = fitting.train(objective, optimizer, theta, held_out, [X, model])
+        if traits_of(type(optimizer)).any_end and not outcome.stuck:
+            outcome = replace(outcome, converged=True)
+        if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
+            raise DataError("training led to weights that are no numbers; are there extreme feature values?")
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
         if outcome.dev_score == 0.0:

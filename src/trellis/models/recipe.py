@@ -28,7 +28,6 @@ class Settings(Protocol):
     """Those of an estimator that are looked at here."""
 
     loss: str | None
-    max_iter: int
     optimizer: str
     options: Mapping[str, Any] | None
     tol: float
@@ -40,19 +39,15 @@ class Settings(Protocol):
 
 def optimizer_of(settings: Settings) -> Optimizer:
     """The optimiser with its options; the seed is a setting of its own for all that draw at random."""
-    from trellis.optim import OPTIMIZERS, find_optimizer, traits_of
+    from trellis.optim import OPTIMIZERS, find_optimizer
 
     options = dict(settings.options or {})
     for name in ("tol", "seed"):
         if name in options:
             raise SettingError(f"'{name}' is a setting of its own, not among the options of an optimizer")
     kind = OPTIMIZERS.get(settings.optimizer)
-    if kind is not None:
-        has: dict[str, Any] = {field.name: field.default for field in fields(kind)}
-        if "seed" in has:
-            options["seed"] = settings.seed
-        if traits_of(kind).is_online and "epochs" not in options:
-            options["epochs"] = min(has["epochs"], settings.max_iter)
+    if kind is not None and any(field.name == "seed" for field in fields(kind)):
+        options["seed"] = settings.seed
     return find_optimizer(settings.optimizer, settings.tol, **options)
 
 

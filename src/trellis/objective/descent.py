@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trellis.losses import LOSSES
 from trellis.objective.kernels.descent import Rates, descent_pass, rates_at
-from trellis.objective.online import OnlineShard
+from trellis.objective.online import LARGEST, OnlineShard
 from trellis.objective.plain import PlainShard
 from trellis.objective.shard import Shard
 
@@ -21,7 +21,6 @@ I64 = NDArray[np.int64]
 # (1 + n / 10)^-0.35, end nearer to the optimum by value (CoNLL-2002 Spanish, Altun's S3, l2 = 1, 6 epochs: 5% above it,
 # not 27%) but leave just what is hard for L-BFGS: from there to a gap of 1e-3 it takes 97 evaluations, not 45; on
 # CoNLL-2000 chunking 53, not 11.
-_LARGEST = 1e4  # value of an attribute: with larger ones a step may lead anywhere
 _SMALLEST = 1e-16  # mean x^2: attributes with smaller values learn less
 
 
@@ -95,6 +94,6 @@ def can_descend(shard: Shard) -> bool:
         and shard.arcs is None
         and shard.forbidden is None
         and all(target.weights is None for target in shard.targets)
-        and float(np.abs(shard.occurrences.row_value).max(initial=0.0)) <= _LARGEST
-        and float(np.abs(shard.occurrences.pair_value).max(initial=0.0)) <= _LARGEST
+        and float(np.abs(shard.occurrences.row_value).max(initial=0.0)) <= LARGEST
+        and float(np.abs(shard.occurrences.pair_value).max(initial=0.0)) <= LARGEST
     )

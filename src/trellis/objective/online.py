@@ -23,6 +23,8 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 FOUR = 4  # sentences that go in step
+LARGEST = 1e4  # value of an attribute, for rules with probabilities: with larger ones a step may lead anywhere
+_LARGEST = 1e50  # for any rule: squares of larger ones are no numbers
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,12 @@ class Ran:
 
 
 class Rule(Protocol):
-    """How sentences change weights. `in_fours`: four sentences of about the same length make one update. `stores`: what
-    the first axis of each store counts, "tokens", "sentences" or "fours"."""
+    """How sentences change weights. `in_fours`: four sentences of about the same length make one update. `stores`: the
+    shape of each store by what its axes count: the first "tokens", "sentences" or "fours", others "labels", "width" (of
+    a vector of labels), "pairs" (of labels) or "one"."""
 
     in_fours: ClassVar[bool]
-    stores: ClassVar[tuple[str, ...]]
+    stores: ClassVar[tuple[tuple[str, ...], ...]]
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         """Sentences (or fours, by number) in this order; `done`: how many there were before in the epoch. `stores`:
@@ -97,6 +100,10 @@ class OnlineShard:
         np.add.at(seen, (shard.gold[inner - 1], shard.gold[inner]), 1.0)
         return np.asarray(seen[layout.source, layout.target])
 
+    def squares(self) -> F64:
+        """The squared values of the attribute of each weight, added up, F64[local]."""
+        return self.sums(self.shard.squared)
+
     def sums(self, at: Occurrences) -> F64:
         """Values of the attribute of each weight, added up over tokens, F64[local]."""
         scoring, tokens = self.shard.scoring, len(self.shard.gold)
@@ -121,6 +128,12 @@ def without_values(at: Occurrences) -> Occurrences:
     return replace(at, row_value=np.empty(0), pair_value=np.empty(0))
 
 
+def _has_values_above(shard: Any, most: float) -> bool:
+    at, arcs = shard.occurrences, shard.arcs
+    there = (at.row_value, at.pair_value, np.zeros(0) if arcs is None else arcs.at.values)
+    return any(not float(np.abs(values).max(initial=0.0)) <= most for values in there)
+
+
 def why_not_online(shards: Sequence[Any]) -> str | None:
     """What keeps update rules from these shards; None for nothing."""
     if not all(isinstance(shard, PlainShard) for shard in shards):
@@ -129,9 +142,13 @@ def why_not_online(shards: Sequence[Any]) -> str | None:
         return "weights of sentences"
     if any(target.known is not None or target.soft is not None for shard in shards for target in shard.targets):
         return "labels that are known in part, or soft"
+    if any(_has_values_above(shard, _LARGEST) for shard in shards):
+        return f"feature values above {_LARGEST:g}"
     return None
 
 
 def why_no_marginals(shards: Sequence[Any]) -> str | None:
     """What keeps rules that need marginals from these shards; None for nothing."""
-    return "attributes on transitions" if any(shard.arcs is not None for shard in shards) else None
+    if any(shard.arcs is not None for shard in shards):
+        return "attributes on transitions"
+    return f"feature values above {LARGEST:g}" if any(_has_values_above(shard, LARGEST) for shard in shards) else None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim.contract import Objective
-from trellis.optim.online import OnlineState, draws, has_settled
+from trellis.optim.online import OnlineState, draws, has_settled, went_too_far
 from trellis.optim.settings import check_settings, setting
 from trellis.optim.stopping import latest
 from trellis.optim.vectors import dot
@@ -36,7 +36,8 @@ class AdaGrad:
         check_settings(self)
 
     def start(self, objective: Objective, theta: F64) -> OnlineState:
-        objective.online(marginals=True)
+        objective.online(marginals=True)  # or an error, before anything is done; as for priors of other kinds
+        _ = objective.l2
         return OnlineState(theta, vectors=(theta, np.zeros_like(theta)))
 
     def step(self, objective: Objective, state: OnlineState) -> OnlineState:
@@ -45,14 +46,19 @@ class AdaGrad:
 
         online = objective.online(marginals=True)
         rule = AdaGradRule(self.step_size, objective.l2, objective.l1)
-        done = online.epoch(rule, (*state.vectors, online.shares), draws(self.seed, state.epoch))
-        theta, squares, _ = done.vectors
+        # a weight moves by as much as makes about the same difference to scores
+        vectors = *state.vectors, online.shares, 1.0 / np.sqrt(online.squares)
+        done = online.epoch(rule, vectors, draws(self.seed, state.epoch))
+        theta, squares = done.vectors[:2]
+        loss, missing = done.tally
         prior = 0.5 * objective.l2 * dot(theta, theta) + objective.l1 * float(np.abs(theta).sum())
-        value, epoch = done.tally[0] + prior, state.epoch + 1
-        values = latest(state.values, value, self.period)
+        value, epoch = loss + prior, state.epoch + 1
+        if went_too_far(loss, missing, online.sentences, theta):
+            return replace(state, epoch=epoch, stuck=True)
+        values = () if missing else latest(state.values, value, self.period)
         return replace(
             state, theta=theta, value=value, vectors=(theta, squares), epoch=epoch, values=values,
-            converged=epoch >= self.epochs or has_settled(values, self.period, self.tol),
+            converged=has_settled(values, self.period, self.tol), finished=epoch >= self.epochs,
         )  # fmt: skip
 
     def fraction_done(self, state: OnlineState) -> float:

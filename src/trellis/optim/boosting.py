@@ -79,6 +79,7 @@ class Boosting:
 
     learns: ClassVar[tuple[str, ...]] = ("exp",)
     uses_prior: ClassVar[bool] = False
+    any_end: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -71,6 +71,11 @@ class Online(Protocol):
         ...
 
     @property
+    def squares(self) -> F64:
+        """The mean of x^2 over the occurrences of each weight's attribute; 1 for transitions."""
+        ...
+
+    @property
     def shares(self) -> F64:
         """The part of the prior that a weight has in one of its updates, which are as many as its attribute occurs in
         an epoch, or for transitions as there are fours."""
@@ -230,13 +235,20 @@ class Optimizer(Protocol):
 class Traits:
     """`learns`: the losses that an optimiser can minimise, the first of which is meant where none is named; () for any.
     `uses_prior`: whether it knows of l2 and other priors. `is_online`: whether it asks for `Objective.online`; its
-    iterations are then epochs, of which it makes a number that it has as a hyperparameter."""
+    iterations are then epochs, of which it makes a number that it has as a hyperparameter. `any_end`: whether it has no
+    minimum to come to, so that an end after any number of iterations is as good as another."""
 
     learns: tuple[str, ...]
     uses_prior: bool
     is_online: bool
+    any_end: bool
 
 
 def traits_of(kind: type[Any]) -> Traits:
     """From the class variables of the same names, where it has them."""
-    return Traits(getattr(kind, "learns", ()), getattr(kind, "uses_prior", True), getattr(kind, "is_online", False))
+    return Traits(
+        getattr(kind, "learns", ()),
+        getattr(kind, "uses_prior", True),
+        getattr(kind, "is_online", False),
+        getattr(kind, "any_end", False),
+    )

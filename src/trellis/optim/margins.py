@@ -23,6 +23,7 @@ class MarginLearner:
     learns: ClassVar[tuple[str, ...]] = ("perceptron",)
     uses_prior: ClassVar[bool] = False
     is_online: ClassVar[bool] = True
+    any_end: ClassVar[bool] = True
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(20, least=1)
@@ -37,6 +38,7 @@ class MarginLearner:
         raise NotImplementedError
 
     def start(self, objective: Objective, theta: F64) -> OnlineState:
+        objective.online()  # or an error, before anything is done
         return OnlineState(theta, vectors=(theta, np.zeros_like(theta)))
 
     def step(self, objective: Objective, state: OnlineState) -> OnlineState:
@@ -50,7 +52,7 @@ class MarginLearner:
         answer = theta - late / max(1, steps + online.sentences) if self.averaged else theta
         return replace(
             state, theta=answer, value=value, vectors=done.vectors, epoch=epoch,
-            converged=wrong <= self.tol * online.sentences or epoch >= self.epochs,
+            converged=wrong <= self.tol * online.sentences, finished=epoch >= self.epochs,
         )  # fmt: skip
 
     def fraction_done(self, state: OnlineState) -> float:

@@ -55,6 +55,14 @@ def smooth_prior(objective: Objective, name: str) -> float:
     return objective.l2
 
 
+_MISSING = 0.1  # of the sentences: if more are left out, weights have gone too far
+
+
+def went_too_far(loss: float, missing: float, sentences: int, theta: F64) -> bool:
+    """Whether an epoch led to what is no number, or to scores so large that many sentences have no probabilities."""
+    return missing > _MISSING * sentences or not math.isfinite(loss) or not bool(np.isfinite(theta).all())
+
+
 def has_settled(values: tuple[float, ...], period: int, tol: float) -> bool:
     """What an epoch meets has neither risen nor fallen by more than `tol` of itself over the last `period` epochs."""
     return len(values) > period and max(values) - min(values) <= tol * abs(values[-1])

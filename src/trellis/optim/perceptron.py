@@ -24,6 +24,7 @@ class Perceptron:
     learns: ClassVar[tuple[str, ...]] = ("perceptron",)
     uses_prior: ClassVar[bool] = False
     is_online: ClassVar[bool] = True
+    any_end: ClassVar[bool] = True
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(20, least=1)
@@ -35,6 +36,8 @@ class Perceptron:
         check_settings(self)
 
     def start(self, objective: Objective, theta: F64) -> OnlineState:
+        if not self.batch:
+            objective.online()  # or an error, before anything is done
         return OnlineState(theta, vectors=(theta, np.zeros_like(theta)))
 
     def step(self, objective: Objective, state: OnlineState) -> OnlineState:
@@ -77,5 +80,5 @@ class Perceptron:
         epoch = state.epoch + 1
         return replace(
             state, theta=theta, value=value, vectors=vectors, epoch=epoch,
-            converged=faultless or epoch >= self.epochs,
+            converged=faultless, finished=epoch >= self.epochs,
         )  # fmt: skip

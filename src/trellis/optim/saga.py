@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim.contract import Objective
-from trellis.optim.online import OnlineState, draws, has_settled, smooth_prior
+from trellis.optim.online import OnlineState, draws, has_settled, smooth_prior, went_too_far
 from trellis.optim.settings import check_settings, setting
 from trellis.optim.stopping import latest
 from trellis.optim.vectors import dot, norm
@@ -56,23 +55,24 @@ class SAGA:
         online, (size,) = objective.online(marginals=True), state.numbers
         rule = SAGARule(min(size, 0.5 / objective.l2) if objective.l2 else size, objective.l2)
         # slopes of an attribute add up over its occurrences in an update
-        gain = 1.0 / (1.0 + online.counts / online.length("fours"))
+        gain = 1.0 / (1.0 + online.counts / online.length("fours")) / online.squares
         vectors = *state.vectors, online.shares, gain
         done = online.epoch(rule, vectors, draws(self.seed, state.epoch), state.stores)
         theta, mu = done.vectors[:2]
         loss, missing = done.tally
         value, epoch = loss + 0.5 * objective.l2 * dot(theta, theta), state.epoch + 1
-        if not (math.isfinite(value) and np.isfinite(theta).all()):
+        if went_too_far(loss, missing, online.sentences, theta):
             size /= 10.0
-            return replace(state, numbers=(size,), epoch=epoch, converged=epoch >= self.epochs, stuck=size < _SMALLEST)
+            return replace(state, numbers=(size,), epoch=epoch, finished=epoch >= self.epochs, stuck=size < _SMALLEST)
         rises = bool(missing) or (bool(state.values) and value > (1.0 + _ROUGHLY) * state.values[-1])
         size *= _SHORTER if rises else _LONGER
         gradient = norm(mu + objective.l2 * theta)
-        values = latest(state.values, value, self.period)
-        settled = gradient <= self.tol * max(1.0, norm(theta)) or has_settled(values, self.period, self.tol)
+        values = () if missing else latest(state.values, value, self.period)
+        flat = not missing and gradient <= self.tol * max(1.0, norm(theta))
         return replace(
             state, theta=theta, value=value, vectors=(theta, mu), stores=done.stores, numbers=(size,), epoch=epoch,
-            values=values, gradient_norm=gradient, converged=settled or epoch >= self.epochs,
+            values=values, gradient_norm=gradient, finished=epoch >= self.epochs,
+            converged=flat or has_settled(values, self.period, self.tol),
         )  # fmt: skip
 
     def fraction_done(self, state: OnlineState) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.optim.contract import Objective
-from trellis.optim.online import OnlineState, draws, has_settled, smooth_prior
+from trellis.optim.online import OnlineState, draws, has_settled, smooth_prior, went_too_far
 from trellis.optim.settings import check_settings, setting
 from trellis.optim.stopping import latest
 from trellis.optim.vectors import dot
@@ -19,10 +19,9 @@ F64 = NDArray[np.float64]
 
 _STEPS = (0.5, 0.1, 0.05, 0.01)  # Tsuboi et al. 2011
 _FURTHER = 5.0  # smaller ones, where the smallest of these is the best
-_SMALLEST = 1e-9
+_SMALLEST = 1e-6
 _SAMPLE = 500  # sentences to learn from, and as many to judge by
 _SNAPSHOTS = 8
-_MISSING = 0.1  # of the sentences: if more are left out, weights have gone too far
 
 
 @dataclass(frozen=True)
@@ -61,16 +60,15 @@ class SGD:
         snapshots = _SNAPSHOTS if self.averaged else 0
         done = online.epoch(rule, state.vectors, draws(self.seed, state.epoch), snapshots=snapshots)
         (theta,), (loss, missing) = done.vectors, done.tally
-        too_far = missing > _MISSING * online.sentences or not math.isfinite(loss)
-        if too_far or not np.isfinite(theta).all():  # once more with a smaller step
+        epoch = state.epoch + 1
+        if went_too_far(loss, missing, online.sentences, theta):  # once more with a smaller step
             size = state.numbers[0] / 10.0
-            epoch = state.epoch + 1
-            return replace(state, numbers=(size,), epoch=epoch, converged=epoch >= self.epochs, stuck=size < _SMALLEST)
+            return replace(state, numbers=(size,), epoch=epoch, finished=epoch >= self.epochs, stuck=size < _SMALLEST)
         value = loss + 0.5 * objective.l2 * dot(theta, theta)
-        values, epoch = latest(state.values, value, self.period), state.epoch + 1
+        values = () if missing else latest(state.values, value, self.period)
         return replace(
             state, theta=done.average if self.averaged else theta, value=value, vectors=(theta,), epoch=epoch,
-            values=values, converged=epoch >= self.epochs or has_settled(values, self.period, self.tol),
+            values=values, converged=has_settled(values, self.period, self.tol), finished=epoch >= self.epochs,
         )  # fmt: skip
 
     def fraction_done(self, state: OnlineState) -> float:
@@ -102,7 +100,10 @@ class SGD:
             return loss if math.isfinite(loss) and not missing else math.inf
 
         steps = [(judged(step), step) for step in _STEPS]
-        while min(steps)[1] == steps[-1][1] and steps[-1][1] > _SMALLEST:
+        nothing = judged(0.0)
+        # smaller ones, while they are better and there is none that helps
+        while steps[-1][0] > nothing and steps[-1] == min(steps) and steps[-1][1] > _SMALLEST:
             step = steps[-1][1] / _FURTHER
             steps.append((judged(step), step))
-        return min(steps)[1]
+        best, step = min(steps)
+        return step if best <= nothing else _STEPS[-1]

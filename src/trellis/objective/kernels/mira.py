@@ -88,10 +88,9 @@ def mira_pass(tokens: Array, order: Array, theta: Array, late: Array, step: int,
             wrong = mistakes(tokens, s, search.path[p])
             short[p] = wrong + search.value[length, 0, p] - gold_score if wrong > 0 else 0.0
             loss = max(loss, short[p])
-            if p == 0 and wrong > 0:
-                sentences, labels = sentences + 1, labels + wrong
+            labels += wrong if p == 0 else 0
         if loss > 0.0:
-            value += loss
+            value, sentences = value + loss, sentences + 1
             for p in range(paths):
                 gather(tokens, s, search.path[p], theta, Change(place[p], amount[p], count[p], change.at))
             for p in range(paths):

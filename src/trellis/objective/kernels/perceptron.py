@@ -2,8 +2,8 @@
 
     y* = argmax S(y);   theta <- theta + F(y_i) - F(y*)   if y* != y_i
 
-The average over all steps c = 1 ... C of theta comes from a sum that is only touched at mistakes: with u = sum of c
-times the change made at step c, it is theta - u / C (theta is counted from before each step on).
+The average of theta after each of the steps c = 0 ... C - 1 comes from a sum that is only touched at mistakes: with u
+the sum of c times the change made at step c, it is theta - u / C.
 """
 
 from __future__ import annotations

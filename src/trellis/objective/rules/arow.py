@@ -19,7 +19,7 @@ class ArowRule:
     gamma: float
     margin: str
     in_fours: ClassVar[bool] = False
-    stores: ClassVar[tuple[str, ...]] = ()
+    stores: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.arow import arow_pass

@@ -22,7 +22,11 @@ class EGRule:
     share: float = 0.0
     bonus: float = 0.0
     in_fours: ClassVar[bool] = False
-    stores: ClassVar[tuple[str, ...]] = ("tokens", "sentences", "sentences")
+    stores: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("tokens", "labels"),
+        ("sentences", "labels", "labels"),
+        ("sentences", "one"),
+    )
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.eg import eg_pass

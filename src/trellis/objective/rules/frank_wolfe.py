@@ -21,7 +21,11 @@ class FrankWolfeRule:
     l2: float
     steps: int
     in_fours: ClassVar[bool] = False
-    stores: ClassVar[tuple[str, ...]] = ("tokens", "sentences", "sentences")
+    stores: ClassVar[tuple[tuple[str, ...], ...]] = (
+        ("tokens", "labels"),
+        ("sentences", "pairs"),
+        ("sentences", "one"),
+    )
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.frank_wolfe import frank_wolfe_pass

@@ -20,7 +20,7 @@ class MiraRule:
     k: int
     aggressiveness: float
     in_fours: ClassVar[bool] = False
-    stores: ClassVar[tuple[str, ...]] = ()
+    stores: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.mira import mira_pass

@@ -21,7 +21,7 @@ class PassiveAggressiveRule:
     aggressiveness: float
     margin: str
     in_fours: ClassVar[bool] = False
-    stores: ClassVar[tuple[str, ...]] = ()
+    stores: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.passive_aggressive import passive_aggressive_pass

@@ -17,7 +17,7 @@ class PerceptronRule:
 
     steps: int
     in_fours: ClassVar[bool] = False
-    stores: ClassVar[tuple[str, ...]] = ()
+    stores: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.perceptron import perceptron_pass

@@ -20,7 +20,7 @@ class SAGARule:
     step: float
     l2: float
     in_fours: ClassVar[bool] = True
-    stores: ClassVar[tuple[str, ...]] = ("tokens", "fours")
+    stores: ClassVar[tuple[tuple[str, ...], ...]] = (("tokens", "width"), ("fours", "labels", "labels"))
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.saga import saga_pass

@@ -21,7 +21,7 @@ class SGDRule:
     sentences: int
     done: int = 0
     in_fours: ClassVar[bool] = True
-    stores: ClassVar[tuple[str, ...]] = ()
+    stores: ClassVar[tuple[tuple[str, ...], ...]] = ()
 
     def run(self, shard: OnlineShard, order: I64, vectors: Sequence[Vector], stores: Sequence[Any], done: int) -> Ran:
         from trellis.objective.kernels.sgd import sgd_pass
