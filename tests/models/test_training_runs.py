@@ -66,7 +66,7 @@ class TestResuming:
         whole = CRF(**settings, max_iter=5).fit(corpus)
         CRF(**settings, max_iter=2).fit(corpus, checkpoint=tmp_path / "c")
         more = CRF(**settings, max_iter=5).fit(corpus, checkpoint=tmp_path / "c", resume=True)
-        assert (more.iterations_, saved(more, tmp_path, "a")) == (5, saved(whole, tmp_path, "b"))
+        assert (more.iterations_, saved(more, tmp_path, "a")) == (whole.iterations_, saved(whole, tmp_path, "b"))
 
     def test_again_and_again(self, corpus, tmp_path):
         whole = CRF("chunk").fit(corpus)
