@@ -128,6 +128,6 @@ class TestRefuses:
     def test_a_prior_of_another_kind(self, make_objective, optimizer):
         with (
             make_objective(Hyperbolic(1.0)) as objective,
-            pytest.raises(SettingError, match="knows the priors l2 and l1 alone, not hyperbolic"),
+            pytest.raises(SettingError, match="know no hyperbolic prior; use lbfgs or auto"),
         ):
             last_of(optimizer, objective)

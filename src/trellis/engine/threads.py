@@ -144,7 +144,7 @@ class ThreadedObjective:
     def l2(self) -> float:
         """Of the Gaussian prior, where there is no other but l1."""
         if not isinstance(self.prior, L2):
-            raise SettingError("this optimizer knows the priors l2 and l1 alone, not hyperbolic; use lbfgs or auto")
+            raise SettingError("learners by single sentences know no hyperbolic prior; use lbfgs or auto")
         return self.prior.l2
 
     def online(self, marginals: bool = False) -> Online:

@@ -25,7 +25,8 @@ class HingeLoss(Loss):
         best, total = chain.best()
         nodes, arcs = chain.path_gradient(best, target.path, target.weights)
         with np.errstate(invalid="ignore"):
-            return Answer(target.weighted(total - chain.path_scores(target.path)), nodes, arcs)
+            # a path is no better than the best: less than 0 is rounding
+            return Answer(target.weighted(np.maximum(total - chain.path_scores(target.path), 0.0)), nodes, arcs)
 
     def answer(self, kept: Answer, target: Target) -> Answer:
         return kept
