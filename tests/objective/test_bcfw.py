@@ -64,7 +64,7 @@ def test_comes_to_the_minimum(valued, averaged, tol):
     lowest = minimum(problem, 0.5)
     with problem.objective("hinge", l2=0.5) as objective:
         last = run(BCFW(tol=tol, epochs=4000, averaged=averaged), objective, np.zeros(problem.size))
-    dual, gap = last.numbers
+    dual, gap = last.dual, last.gap
     assert last.epoch < 4000
     assert gap == last.value - dual <= tol * last.value
     assert dual <= lowest + 1e-6 <= last.value + 2e-6
@@ -76,7 +76,7 @@ def test_the_objective_falls_and_the_dual_rises_to_meet_it():
     with problem.objective("hinge", l2=0.5) as objective:
         seen = list(states(BCFW(epochs=40), objective, np.zeros(problem.size)))[1:]
         assert seen[-1].value == pytest.approx(objective.value(seen[-1].theta), rel=1e-12)
-    values, duals = [state.value for state in seen], [state.numbers[0] for state in seen]
+    values, duals = [state.value for state in seen], [state.dual for state in seen]
     assert values == sorted(values, reverse=True)
     assert duals == pytest.approx(sorted(duals), rel=1e-9)
     assert max(duals) <= min(values)

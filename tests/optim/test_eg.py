@@ -108,7 +108,7 @@ def test_priors_that_have_no_such_dual_are_refused(problem):
         start(L2(0.0))
     with pytest.raises(SettingError, match=r"l1 is 0\.5, which eg does not know"):
         start(L2(1.0), 0.5)
-    with pytest.raises(SettingError, match="not hyperbolic"):
+    with pytest.raises(SettingError, match="no hyperbolic"):
         start(Priors([L2(1.0), Hyperbolic(1.0)]))
 
 

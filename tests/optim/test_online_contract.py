@@ -51,7 +51,13 @@ OPTIMISERS = {
     "bcfw": BCFW,
     "bcfw, not averaged": lambda **more: BCFW(averaged=False, **more),
 }
-EVALUATES = {"eg": [0, 1, 2, 3], "eg, gap now and then": [0, 0, 0, 1]}  # those whose `value` is not a guess
+# those whose `value` is not a guess
+EVALUATES = {
+    "eg": [0, 1, 2, 3],
+    "eg, gap now and then": [0, 0, 0, 1],
+    "bcfw": [0, 1, 2, 3],
+    "bcfw, not averaged": [0, 1, 2, 3],
+}
 DRAWS = [name for name in OPTIMISERS if "batch" not in name]  # those that look at sentences in an order of their own
 
 each_optimiser = pytest.mark.parametrize("optimiser", OPTIMISERS.values(), ids=OPTIMISERS)

@@ -12,13 +12,13 @@ from trellis.optim.auto import Auto, AutoState
 from trellis.optim.boosting import Boosting, BoostingState
 from trellis.optim.contract import Boosted, Objective, Optimizer, State, Traits, is_over, traits_of
 from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
-from trellis.optim.eg import EG, EGState
+from trellis.optim.eg import EG
 from trellis.optim.frank_wolfe import BCFW
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.mira import MIRA
 from trellis.optim.newton_cg import NewtonCG, NewtonCGState
 from trellis.optim.nonlinear_cg import NonlinearCG, NonlinearCGState
-from trellis.optim.online import OnlineState
+from trellis.optim.online import GapState, OnlineState
 from trellis.optim.owlqn import OWLQN, OWLQNState
 from trellis.optim.passive_aggressive import PassiveAggressive
 from trellis.optim.perceptron import Perceptron
@@ -48,7 +48,7 @@ OPTIMIZERS: dict[str, type[Any]] = {
 STATES: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
 }
-STATES |= {kind.__name__: kind for kind in (OnlineState, EGState, BoostingState)}
+STATES |= {kind.__name__: kind for kind in (OnlineState, GapState, BoostingState)}
 # that of the perceptron in the dual, and what it has in it
 STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
 
@@ -84,7 +84,7 @@ __all__ = [
     "BoostingState",
     "DualPerceptron",
     "DualPerceptronState",
-    "EGState",
+    "GapState",
     "LBFGSState",
     "NewtonCG",
     "NewtonCGState",

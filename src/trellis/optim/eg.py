@@ -11,28 +11,13 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.optim.contract import Objective
-from trellis.optim.online import OnlineState, draws, smooth_prior
+from trellis.optim.online import GapState, draws, smooth_prior
 from trellis.optim.settings import check_settings, setting
 from trellis.optim.vectors import norm
 
 F64 = NDArray[np.float64]
 
 _FRESH = 10  # epochs after which theta is made anew from the dual variables, so that roundings do not add up
-
-
-@dataclass(frozen=True)
-class EGState(OnlineState):
-    """`dual`: a bound from below for the objective's minimum, which rises in every epoch. `value` is the objective at
-    theta and `gap` how far that is above the dual, so it is at most as far above the minimum; both are inf where they
-    were not computed."""
-
-    dual: float = -math.inf
-    gap: float = math.inf
-    evaluations: int = 0
-
-    @property
-    def more(self) -> dict[str, float]:
-        return {"dual": self.dual, "gap": self.gap}
 
 
 @dataclass(frozen=True)
@@ -54,15 +39,15 @@ class EG:
     def __post_init__(self) -> None:
         check_settings(self)
 
-    def start(self, objective: Objective, theta: F64) -> EGState:
+    def start(self, objective: Objective, theta: F64) -> GapState:
         if not smooth_prior(objective, "eg") > 0.0:
             raise SettingError(
                 "l2 is 0, and without a prior there is no dual for eg; give l2 > 0, or use lbfgs or auto"
             )
         objective.online(marginals=True)  # or an error, before anything is done
-        return EGState(theta)
+        return GapState(theta)
 
-    def step(self, objective: Objective, state: EGState) -> EGState:
+    def step(self, objective: Objective, state: GapState) -> GapState:
         """An epoch."""
         from trellis.objective.rules.eg import EGRule
 
@@ -76,7 +61,7 @@ class EG:
         )  # fmt: skip
         return self._judged(objective, state)
 
-    def fraction_done(self, state: EGState) -> float:
+    def fraction_done(self, state: GapState) -> float:
         return min(state.epoch / self.epochs, 1.0)
 
     def usual_work(self, objective: Objective) -> float:
@@ -86,7 +71,7 @@ class EG:
     def vectors(self) -> int:
         return 5
 
-    def _made_anew(self, objective: Objective, state: EGState) -> EGState:
+    def _made_anew(self, objective: Objective, state: GapState) -> GapState:
         """theta and the dual from potentials; before the first epoch, these from theta if it is not zero."""
         from trellis.objective.rules.eg import EGRule
 
@@ -103,7 +88,7 @@ class EG:
         done = online.epoch(rule, (zero, state.theta), draws(self.seed, state.epoch), stores)
         return replace(state, theta=done.vectors[0], stores=done.stores, dual=done.tally[0])
 
-    def _judged(self, objective: Objective, state: EGState) -> EGState:
+    def _judged(self, objective: Objective, state: GapState) -> GapState:
         """With the gap, if it is its turn."""
         last = state.epoch >= self.epochs
         if state.epoch % self.gap_every and not last:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.optim.contract import Objective, Online
-from trellis.optim.online import OnlineState, draws, smooth_prior
+from trellis.optim.online import GapState, draws, smooth_prior
 from trellis.optim.settings import check_settings, setting
 
 F64 = NDArray[np.float64]
@@ -23,8 +22,7 @@ _MOST = 8 << 30  # bytes of memory for tokens and sentences
 class BCFW:
     """Ends where the duality gap is at most `tol` of the objective, which is then no further from its minimum, or after
     `epochs`. Its weights are those of the lowest objective so far, among the averages of all steps, the k-th counted k
-    times, or, with `averaged` off, among the last of each epoch. The state's numbers are the dual, a bound from below
-    for the minimum, and the gap.
+    times, or, with `averaged` off, among the last of each epoch. The log of a run has the dual and the gap.
 
     The dual begins at zero whatever weights training begins with: these are only kept until there are better ones."""
 
@@ -39,19 +37,19 @@ class BCFW:
     def __post_init__(self) -> None:
         check_settings(self)
 
-    def start(self, objective: Objective, theta: F64) -> OnlineState:
+    def start(self, objective: Objective, theta: F64) -> GapState:
         if not smooth_prior(objective, "bcfw") > 0.0:
             raise SettingError("l2 is 0, and without a prior there is no dual for bcfw; give l2 > 0, or use lbfgs")
-        return OnlineState(theta, vectors=(np.zeros_like(theta), np.zeros_like(theta)), numbers=(0.0, math.inf))
+        return GapState(theta, vectors=(np.zeros_like(theta), np.zeros_like(theta)), dual=0.0)
 
-    def step(self, objective: Objective, state: OnlineState) -> OnlineState:
+    def step(self, objective: Objective, state: GapState) -> GapState:
         """An epoch."""
         from trellis.objective.rules.frank_wolfe import FrankWolfeRule
 
         online = objective.online(marginals=True)
         stores, l2 = state.stores or _empty(online), objective.l2
         if state.epoch == 0 and state.theta.any():
-            state = replace(state, value=objective.value_and_gradient(state.theta)[0])
+            state = replace(state, value=objective.value_and_gradient(state.theta)[0], evaluations=1)
         steps = state.epoch * online.sentences
         rule = FrankWolfeRule(l2, steps)
         done = online.epoch(rule, state.vectors, draws(self.seed, state.epoch), stores)
@@ -64,11 +62,12 @@ class BCFW:
         dual = float(np.sum(done.stores[2])) - 0.5 * l2 * float(np.einsum("i,i->", theta, theta))
         epoch = state.epoch + 1
         return replace(
-            state, theta=answer, value=value, vectors=done.vectors, stores=done.stores, numbers=(dual, value - dual),
-            epoch=epoch, converged=value - dual <= self.tol * abs(value), finished=epoch >= self.epochs,
+            state, theta=answer, value=value, vectors=done.vectors, stores=done.stores, dual=dual, gap=value - dual,
+            epoch=epoch, evaluations=state.evaluations + 1, converged=value - dual <= self.tol * abs(value),
+            finished=epoch >= self.epochs,
         )  # fmt: skip
 
-    def fraction_done(self, state: OnlineState) -> float:
+    def fraction_done(self, state: GapState) -> float:
         return min(state.epoch / self.epochs, 1.0)
 
     def usual_work(self, objective: Objective) -> float:

@@ -48,6 +48,21 @@ class OnlineState:
         return self.epoch
 
 
+@dataclass(frozen=True)
+class GapState(OnlineState):
+    """Of optimisers that know how far they can be from the minimum at most. `dual`: a bound from below for it, which
+    rises in every epoch. `value` is the objective at theta and `gap` how far that is above the dual; both are inf where
+    they were not computed."""
+
+    dual: float = -math.inf
+    gap: float = math.inf
+    evaluations: int = 0
+
+    @property
+    def more(self) -> dict[str, float]:
+        return {"dual": self.dual, "gap": self.gap}
+
+
 def smooth_prior(objective: Objective, name: str) -> float:
     """l2, if that is all there is of a prior."""
     if objective.l1 > 0:
