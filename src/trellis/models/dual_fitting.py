@@ -17,7 +17,7 @@ from trellis.models.development import Development
 from trellis.models.fingerprint import digest, settings_of
 from trellis.models.fitting import Fitting
 from trellis.models.kernel_chain import KernelLearner
-from trellis.training import Outcome, Run, has_ended
+from trellis.training import Outcome, Run
 from trellis.training.estimate import Estimate, array_bytes, estimate
 
 if TYPE_CHECKING:
@@ -96,9 +96,7 @@ class DualFitting(Fitting):
         wanted: bool,
     ) -> Estimate | None:
         settings = self._estimator
-        if not (wanted or _LOG.isEnabledFor(logging.INFO)):
-            return None
-        if resumed is not None and has_ended(resumed, settings.max_iter, settings.patience):
+        if not self._is_heard(resumed, wanted):
             return None
         done = 0 if resumed is None else resumed.state.iteration
         pairs = meetings(len(objective.gold), done, settings.max_iter, 0 if dev is None else len(dev.gold))

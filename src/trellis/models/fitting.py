@@ -171,6 +171,12 @@ class Fitting:
 
         return report
 
+    def _is_heard(self, resumed: Run | None, wanted: bool) -> bool:
+        """Whether there is something to estimate, and somebody to be told."""
+        settings = self._estimator
+        ended = resumed is not None and has_ended(resumed, settings.max_iter, settings.patience)
+        return not ended and (wanted or _LOG.isEnabledFor(logging.INFO))
+
     def _estimate(
         self,
         objective: ThreadedObjective,
@@ -183,9 +189,7 @@ class Fitting:
     ) -> Estimate | None:
         """None when nobody would hear of it: it costs an evaluation."""
         settings = self._estimator
-        if not (wanted or _LOG.isEnabledFor(logging.INFO)):
-            return None
-        if resumed is not None and has_ended(resumed, settings.max_iter, settings.patience):
+        if not self._is_heard(resumed, wanted):
             return None
         done = 0.0 if resumed is None else optimizer.fraction_done(resumed.state)
         usual = usual_evaluations(self._sizes["tokens"], settings.l2 + settings.l1, settings.tol, settings.max_iter)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class MarginLearner:
+class MarginLearner(ABC):
     """Ends after `epochs`, or where no sentence (or no more than `tol` of all) makes an update any more. Its weights
     are the average over all steps unless `averaged` is off."""
 
@@ -33,9 +34,9 @@ class MarginLearner:
     def __post_init__(self) -> None:
         check_settings(self)
 
+    @abstractmethod
     def rule(self, steps: int) -> Any:
         """What an epoch does that begins after so many steps."""
-        raise NotImplementedError
 
     def start(self, objective: Objective, theta: F64) -> OnlineState:
         objective.online()  # or an error, before anything is done

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from trellis.optim import LBFGS, Boosted, is_over
 from trellis.scoring import WeightLayout, observed_layout
 from trellis.studies.clock import now, timed
 from trellis.studies.task import Task
+
+if TYPE_CHECKING:
+    from trellis.engine.online import Online
 
 F64 = NDArray[np.float64]
 
@@ -70,8 +73,8 @@ class Clocked:
     def l2(self) -> float:
         return self.objective.l2
 
-    def online(self, marginals: bool = False) -> NoReturn:
-        raise NotImplementedError
+    def online(self, marginals: bool = False) -> Online:
+        return self.objective.online(marginals)
 
     def boosting(self) -> Boosted:
         return self.objective.boosting()

@@ -42,8 +42,9 @@ def about_running(study: Study) -> str:
     missing = [method.name for method in METHODS.values() if not method.is_there]
     without = f" Not in this version, so left out: {', '.join(missing)}." if missing else ""
     return page(
-        f'Every training is one `fit` of `trellis.CRF` with `optimizer="auto"`, which is L-BFGS but for the log loss, '
-        f"where some epochs of descent come before it; it ends when ten iterations gain less than {settings['tol']:g} "
+        f'Every training is one `fit` of `trellis.CRF`; but for perceptron and boosting with `optimizer="auto"`, which '
+        f"is L-BFGS, after some epochs of descent where the loss is the log loss. It ends when "
+        f"ten iterations gain less than {settings['tol']:g} "
         f"of the objective (a tenth of that for the pointwise exponential loss, of which most is a constant), or after "
         f"{settings['max_iter']} iterations; then a star stands behind the score. Seconds are those of `fit`, from a "
         f"corpus in memory to a model, on {threads} threads of {here['cores']} cores, which other processes may have "
