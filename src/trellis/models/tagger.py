@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -42,7 +43,7 @@ class Chains(Protocol):
 Chain = TypeVar("Chain", bound=Chains)
 
 
-class Tagger(Estimator, Generic[Chain]):
+class Tagger(Estimator, ABC, Generic[Chain]):
     """What every model here is once it is trained. Those that train it are classes of their own, with a setting
     `threads` and, for corpora, `target`, and say how their kind of chain is put into a file and read from one."""
 
@@ -141,18 +142,18 @@ class Tagger(Estimator, Generic[Chain]):
         return self._written(type(self).__name__, params, training, model)
 
     @staticmethod
+    @abstractmethod
     def _written(
         kind: str, params: dict[str, Any], training: dict[str, Any], model: Any
     ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """A trained chain as description and tensors."""
-        raise NotImplementedError
 
     @staticmethod
+    @abstractmethod
     def _read(
         description: dict[str, Any], tensors: Any, known: list[str], path: str | Path, functions: Callables
     ) -> tuple[dict[str, Any], dict[str, Any], Any]:
         """Parameters, training record and chain, all checked."""
-        raise NotImplementedError
 
     @classmethod
     def _from_serialised(

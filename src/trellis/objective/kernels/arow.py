@@ -12,8 +12,8 @@ from typing import Any
 
 from trellis.jit import kernel, part
 from trellis.objective.kernels.changes import KINDS, flat, gather, room_for_change
-from trellis.objective.kernels.passive_aggressive import WORST, margin_of
-from trellis.objective.kernels.paths import best_path, mistakes, room_for_search
+from trellis.objective.kernels.passive_aggressive import rival
+from trellis.objective.kernels.paths import room_for_search
 
 Array = Any
 
@@ -54,9 +54,7 @@ def arow_pass(
     value, sentences, labels = 0.0, 0, 0
     for n in range(len(order)):
         s = order[n]
-        excess = best_path(tokens, s, theta, 1.0 if margin == WORST else 0.0, search)
-        wrong = mistakes(tokens, s, search.path)
-        loss = excess + margin_of(wrong, margin)
+        wrong, loss = rival(tokens, s, theta, margin, search)
         if wrong > 0 and loss > 0.0:
             value, sentences, labels = value + loss, sentences + 1, labels + wrong
             gather(tokens, s, search.path, theta, change)

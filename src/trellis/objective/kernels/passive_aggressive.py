@@ -31,6 +31,14 @@ def margin_of(wrong: int, kind: int) -> float:
 
 
 @part
+def rival(tokens: Array, s: int, theta: Array, margin: int, search: Array) -> Array:
+    """y* into search.path; how many of its labels are wrong, and the loss against it."""
+    excess = best_path(tokens, s, theta, 1.0 if margin == WORST else 0.0, search)
+    wrong = mistakes(tokens, s, search.path)
+    return wrong, excess + margin_of(wrong, margin)
+
+
+@part
 def step_size(loss: float, norm: float, variant: int, aggressiveness: float) -> float:
     """tau, for a norm |Delta|^2 > 0."""
     if variant == 2:
@@ -48,9 +56,7 @@ def passive_aggressive_pass(
     value, sentences, labels = 0.0, 0, 0
     for n in range(len(order)):
         s = order[n]
-        excess = best_path(tokens, s, theta, 1.0 if margin == WORST else 0.0, search)
-        wrong = mistakes(tokens, s, search.path)
-        loss = excess + margin_of(wrong, margin)
+        wrong, loss = rival(tokens, s, theta, margin, search)
         if wrong > 0 and loss > 0.0:
             value, sentences, labels = value + loss, sentences + 1, labels + wrong
             gather(tokens, s, search.path, theta, change)
