@@ -115,10 +115,3 @@ def test_needs_a_gaussian_prior_and_no_attributes_on_transitions():
         pytest.raises(SettingError, match="attributes on transitions; use lbfgs"),
     ):
         BCFW().step(objective, BCFW().start(objective, np.zeros(arcs.size)))
-
-
-def test_memory_that_is_not_there_is_not_asked_for(monkeypatch):
-    problem = make_problem(1)
-    monkeypatch.setattr("trellis.optim.frank_wolfe._MOST", 100)
-    with problem.objective("hinge") as objective, pytest.raises(SettingError, match="all pairs of 3 labels; use lbfgs"):
-        BCFW().step(objective, BCFW().start(objective, np.zeros(problem.size)))

@@ -12,7 +12,7 @@ from trellis.engine import ThreadedObjective
 from trellis.errors import DataError, SettingError
 from trellis.losses import find_loss
 from trellis.objective import L2, Examples, PlainShard
-from trellis.optim import LBFGS, OPTIMIZERS, STATES, Boosting, BoostingState, find_optimizer
+from trellis.optim import LBFGS, OPTIMIZERS, STATES, Boosting, BoostingState, bytes_of, find_optimizer
 from trellis.scoring import observed_layout
 from trellis.training.states import Reader, Writer
 
@@ -126,3 +126,15 @@ class TestRefuses:
     def test_options_that_do_not_fit(self, option, value):
         with pytest.raises(SettingError, match=f"{option} is {value!r}; expected"):
             Boosting(**{option: value})
+
+
+def test_sums_that_cannot_be_numbered_are_refused(monkeypatch):
+    monkeypatch.setattr("trellis.objective.boosting_units._MOST_CELLS", 5)
+    with pytest.raises(SettingError, match="boosting would need [0-9]+ sums, of which it can number 5"):
+        run(Boosting())
+
+
+def test_memory_is_known_beforehand():
+    objective = make_objective()
+    now = objective.boosting().now
+    assert bytes_of(Boosting(), objective, 0) > sum(each.nbytes for each in now)

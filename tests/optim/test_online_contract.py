@@ -25,6 +25,7 @@ from trellis.optim import (
     AdaGrad,
     PassiveAggressive,
     Perceptron,
+    bytes_of,
     is_over,
     traits_of,
 )
@@ -177,3 +178,16 @@ def test_weights_of_sentences_are_refused(name, make_objective, parts):
         pytest.raises(SettingError, match="cannot learn with weights of sentences; use lbfgs or auto"),
     ):
         made.step(objective, made.start(objective, np.zeros(objective.size)))
+
+
+@each_optimiser
+def test_memory_is_known_beforehand_and_not_asked_for_where_it_is_not_there(optimiser, make_objective, monkeypatch):
+    made = optimiser()
+    with make_objective(made) as objective:
+        _, state, *_ = states(made, objective, np.zeros(objective.size))
+        stores = sum(store.nbytes for store in state.stores)
+        assert bytes_of(made, objective, objective.size) == 8 * made.vectors * objective.size + 2 * stores
+        monkeypatch.setattr("trellis.engine.online._MOST", 100)
+        if stores:
+            with pytest.raises(SettingError, match="tokens and sentences with 16 labels; use lbfgs, or fewer"):
+                made.step(objective, made.start(objective, np.zeros(objective.size)))

@@ -76,6 +76,12 @@ class Boosting:
         self._all = np.arange(len(self.data.lengths))
         self.shift = 0.0  # the sums are over exp(shift)
 
+    @property
+    def nbytes(self) -> int:
+        """Of all arrays here."""
+        parts = (*self.data.text, *self.data.features, *self.now, self._promise, self._known)
+        return sum(each.nbytes for each in parts)
+
     def rounds(
         self, theta: F64, count: int, straight_from: float, uniform: bool, by: str, smoothing: float, search: bool
     ) -> Rounds:

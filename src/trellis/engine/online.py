@@ -6,6 +6,7 @@ twice as many epochs: see `engine.descent`.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import CheckpointError
+from trellis.errors import CheckpointError, SettingError
 from trellis.objective.online import FOUR, OnlineShard, Rule
 from trellis.objective.plain import PlainShard
 
 F64 = NDArray[np.float64]
 
+_MOST = 8 << 30  # bytes of a rule's stores
 _SMALLEST = 1e-16  # mean x^2: attributes with smaller values learn less
 
 
@@ -57,13 +59,29 @@ class Online:
 
     def check(self, rule: Rule, stores: Sequence[NDArray[Any]]) -> None:
         """Refuses stores of another shape: compiled passes would read what is not there."""
-        for store, axes in zip(stores, rule.stores, strict=True):
-            shape = tuple(self.length(axis) for axis in axes)
+        for store, shape in zip(stores, self._shapes(rule), strict=True):
             if store.shape != shape or store.dtype != np.float64 or not store.flags.c_contiguous:
                 raise CheckpointError(
                     f"the state of the training has an array of shape {store.shape} in the place of {shape}; "
                     "delete the checkpoint and start afresh"
                 )
+
+    def stores_for(self, rule: type[Rule]) -> tuple[F64, ...]:
+        """Those that a rule names, all zeros; SettingError where they would be too large."""
+        needed = self.bytes_for(rule)
+        if needed > _MOST:
+            raise SettingError(
+                f"the optimizer would need {needed / 2**30:.0f} GB for numbers of all tokens and sentences with "
+                f"{self.labels} labels; use lbfgs, or fewer sentences"
+            )
+        return tuple(np.zeros(shape) for shape in self._shapes(rule))
+
+    def bytes_for(self, rule: type[Rule]) -> int:
+        """The memory of a rule's stores."""
+        return sum(8 * math.prod(shape) for shape in self._shapes(rule))
+
+    def _shapes(self, rule: Rule | type[Rule]) -> list[tuple[int, ...]]:
+        return [tuple(self.length(axis) for axis in axes) for axes in rule.stores]
 
     @property
     def width(self) -> int:

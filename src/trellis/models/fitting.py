@@ -188,6 +188,8 @@ class Fitting:
         wanted: bool,
     ) -> Estimate | None:
         """None when nobody would hear of it: it costs an evaluation."""
+        from trellis.optim import bytes_of
+
         settings = self._estimator
         if not self._is_heard(resumed, wanted):
             return None
@@ -200,7 +202,7 @@ class Fitting:
             lambda: objective.value_and_gradient(theta),
             None if dev is None else lambda: dev(theta),
             (1.0 - done) * usual,
-            lambda: array_bytes(objective.shards, *data, dev) + 8 * optimizer.vectors * len(theta),
+            lambda: array_bytes(objective.shards, *data, dev) + bytes_of(optimizer, objective, len(theta)),
         )
         self._expected = guess.seconds if resumed is None else resumed.seconds + guess.seconds
         _LOG.info("training will take %s", guess)

@@ -14,12 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import SettingError
 from trellis.objective.boosting_index_kernels import amounts, intervals, list_by_unit
 from trellis.objective.plain import PlainShard
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+
+_MOST_CELLS = (1 << 31) - 1
 
 _BUCKETS = 12  # at most: the last has a 2048th of the first, or less
 
@@ -103,6 +106,8 @@ class Units:
         bucket = bucket_of(reach[by_unit], amount)
         buckets = largest_of(bucket + 1, start)
         base = np.concatenate([[0], np.cumsum(buckets * count)]).astype(np.int64)
+        if base[-1] > _MOST_CELLS:
+            raise SettingError(f"boosting would need {base[-1]:,} sums, of which it can number {_MOST_CELLS:,}")
         cell = np.empty(len(unit), np.int32)
         cell[place] = base[by_unit] + bucket * count[by_unit]
         label = label_at[_numbered(first, count)]

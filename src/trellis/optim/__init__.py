@@ -10,7 +10,7 @@ from trellis.optim.adagrad import AdaGrad
 from trellis.optim.arow import AROW
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.boosting import Boosting, BoostingState
-from trellis.optim.contract import Boosted, Objective, Optimizer, State, Traits, is_over, traits_of
+from trellis.optim.contract import Boosted, Objective, Optimizer, State, Traits, bytes_of, is_over, traits_of
 from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
 from trellis.optim.eg import EG
 from trellis.optim.frank_wolfe import BCFW
@@ -98,6 +98,7 @@ __all__ = [
     "Perceptron",
     "State",
     "Traits",
+    "bytes_of",
     "find_optimizer",
     "is_over",
     "traits_of",

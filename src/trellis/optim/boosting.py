@@ -123,3 +123,6 @@ class Boosting:
     @property
     def vectors(self) -> int:
         return 8
+
+    def stored(self, objective: Objective) -> int:
+        return objective.boosting().nbytes

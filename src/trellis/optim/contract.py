@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -83,6 +83,14 @@ class Online(Protocol):
 
     def length(self, axis: str) -> int: ...
 
+    def stores_for(self, rule: type[Any]) -> tuple[F64, ...]:
+        """Memory for the numbers that a rule keeps, all zeros; SettingError where that would be too much."""
+        ...
+
+    def bytes_for(self, rule: type[Any]) -> int:
+        """How much memory that is."""
+        ...
+
     def epoch(
         self,
         rule: Any,
@@ -119,6 +127,11 @@ class Rounds(Protocol):
 
 class Boosted(Protocol):
     """An objective as boosting sees it."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory for all that boosting keeps."""
+        ...
 
     def rounds(
         self, theta: F64, count: int, straight_from: float, uniform: bool, by: str, smoothing: float, search: bool
@@ -229,6 +242,13 @@ class Optimizer(Protocol):
     def vectors(self) -> int:
         """About how many arrays as long as theta it needs."""
         ...
+
+
+def bytes_of(optimizer: Optimizer, objective: Objective, size: int) -> int:
+    """About how much memory an optimiser needs for `size` weights: its vectors and, where it has a method `stored`,
+    what that says it keeps beside them."""
+    stored: Callable[[Objective], int] = getattr(optimizer, "stored", lambda objective: 0)
+    return 8 * optimizer.vectors * size + stored(objective)
 
 
 @dataclass(frozen=True)

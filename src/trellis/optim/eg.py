@@ -71,6 +71,11 @@ class EG:
     def vectors(self) -> int:
         return 5
 
+    def stored(self, objective: Objective) -> int:
+        from trellis.objective.rules.eg import EGRule
+
+        return 2 * objective.online(marginals=True).bytes_for(EGRule)  # before and after an epoch
+
     def _made_anew(self, objective: Objective, state: GapState) -> GapState:
         """theta and the dual from potentials; before the first epoch, these from theta if it is not zero."""
         from trellis.objective.rules.eg import EGRule
@@ -78,12 +83,8 @@ class EG:
         online, rule = objective.online(marginals=True), EGRule(objective.l2, fresh=True)
         stores, zero = state.stores, np.zeros_like(state.theta)
         if not stores:
-            labels, sentences = online.labels, online.length("sentences")
-            stores = (
-                np.zeros((online.length("tokens"), labels)),
-                np.zeros((sentences, labels, labels)),
-                np.full((sentences, 1), self.rate),
-            )
+            stores = _, _, rates = online.stores_for(EGRule)
+            rates.fill(self.rate)
             rule = replace(rule, share=1.0) if state.theta.any() else replace(rule, bonus=self.bonus)
         done = online.epoch(rule, (zero, state.theta), draws(self.seed, state.epoch), stores)
         return replace(state, theta=done.vectors[0], stores=done.stores, dual=done.tally[0])

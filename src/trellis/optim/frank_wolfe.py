@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError
-from trellis.optim.contract import Objective, Online
+from trellis.optim.contract import Objective
 from trellis.optim.online import GapState, draws, smooth_prior
 from trellis.optim.settings import check_settings, setting
 
 F64 = NDArray[np.float64]
-
-_MOST = 8 << 30  # bytes of memory for tokens and sentences
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class BCFW:
         from trellis.objective.rules.frank_wolfe import FrankWolfeRule
 
         online = objective.online(marginals=True)
-        stores, l2 = state.stores or _empty(online), objective.l2
+        stores, l2 = state.stores or online.stores_for(FrankWolfeRule), objective.l2
         if state.epoch == 0 and state.theta.any():
             state = replace(state, value=objective.value_and_gradient(state.theta)[0], evaluations=1)
         steps = state.epoch * online.sentences
@@ -77,14 +75,7 @@ class BCFW:
     def vectors(self) -> int:
         return 6
 
+    def stored(self, objective: Objective) -> int:
+        from trellis.objective.rules.frank_wolfe import FrankWolfeRule
 
-def _empty(online: Online) -> tuple[NDArray[Any], ...]:
-    labels, sentences = online.labels, online.length("sentences")
-    shapes = (online.length("tokens"), labels), (sentences, labels * labels), (sentences, 1)
-    needed = sum(8 * a * b for a, b in shapes)
-    if needed > _MOST:
-        raise SettingError(
-            f"bcfw would need {needed / 2**30:.0f} GB, for each sentence a number for all pairs of {labels} labels; "
-            "use lbfgs"
-        )
-    return tuple(map(np.zeros, shapes))
+        return 2 * objective.online(marginals=True).bytes_for(FrankWolfeRule)  # before and after an epoch

@@ -40,13 +40,11 @@ class SAGA:
         check_settings(self)
 
     def start(self, objective: Objective, theta: F64) -> OnlineState:
+        from trellis.objective.rules.saga import SAGARule
+
         smooth_prior(objective, "saga")
-        online = objective.online(marginals=True)
-        slopes = np.zeros((online.length("tokens"), online.width))
-        of_arcs = np.zeros((online.length("fours"), online.labels, online.labels))
-        return OnlineState(
-            theta, vectors=(theta, np.zeros_like(theta)), stores=(slopes, of_arcs), numbers=(self.step_size,)
-        )
+        stores = objective.online(marginals=True).stores_for(SAGARule)
+        return OnlineState(theta, vectors=(theta, np.zeros_like(theta)), stores=stores, numbers=(self.step_size,))
 
     def step(self, objective: Objective, state: OnlineState) -> OnlineState:
         """An epoch."""
@@ -84,3 +82,8 @@ class SAGA:
     @property
     def vectors(self) -> int:
         return 9
+
+    def stored(self, objective: Objective) -> int:
+        from trellis.objective.rules.saga import SAGARule
+
+        return 2 * objective.online(marginals=True).bytes_for(SAGARule)  # before and after an epoch
