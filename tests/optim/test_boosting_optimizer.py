@@ -130,7 +130,7 @@ class TestRefuses:
 
 def test_sums_that_cannot_be_numbered_are_refused(monkeypatch):
     monkeypatch.setattr("trellis.objective.boosting_units._MOST_CELLS", 5)
-    with pytest.raises(SettingError, match="boosting would need [0-9]+ sums, of which it can number 5"):
+    with pytest.raises(SettingError, match=r"boosting would need [0-9]+ sums, of which it can number 5"):
         run(Boosting())
 
 
