@@ -63,6 +63,17 @@ class TestLosses:
         with pytest.raises(SettingError, match=f"'perceptron' knows no prior, and {prior} is given; leave it out"):
             CRF(optimizer="perceptron", **{prior: 1.0}).fit(X, Y)
 
+    @pytest.mark.parametrize(("l2", "told"), [(0.0, False), (1.0, False), (5.0, True)])
+    def test_l2_which_may_be_meant_for_others_is_only_told_of(self, l2, told, caplog):
+        with caplog.at_level("INFO"):
+            CRF(optimizer="perceptron", l2=l2).fit(X, Y)
+        assert ("'perceptron' knows no prior: l2 has no effect" in caplog.text) == told
+
+    @pytest.mark.parametrize("optimizer", ["sgd", "adagrad"])
+    def test_steps_that_are_all_too_large_are_told_as_that(self, corpus, optimizer):
+        with pytest.warns(ConvergenceWarning, match="all weights are 0; give a smaller step_size"):
+            CRF("chunk", optimizer=optimizer, options={"step_size": 1e300}, max_iter=3).fit(corpus)
+
     @pytest.mark.parametrize("optimizer", ["perceptron", "pa", "arow", "mira"])
     def test_any_number_of_epochs_is_an_end_where_there_is_no_minimum(self, corpus, optimizer):
         crf = CRF("chunk", optimizer=optimizer, max_iter=2).fit(corpus)
@@ -87,8 +98,12 @@ class TestLosses:
         assert dear.evaluate(heldout).by_type["VP"].predicted > cheap.evaluate(heldout).by_type["VP"].predicted
 
     def test_costs_for_a_loss_without(self):
-        with pytest.raises(SettingError, match="'log' knows no costs"):
+        with pytest.raises(
+            SettingError, match="loss 'log' knows no costs; use softmax-margin, hinge or a pointwise loss"
+        ):
             CRF(costs={"A": 2.0}).fit(X, Y)
+        with pytest.raises(SettingError, match=r"'perceptron' knows no costs; .* with lbfgs or auto"):
+            CRF(optimizer="perceptron", costs={"A": 2.0}).fit(X, Y)
 
     def test_costs_of_labels_there_are_not(self):
         with pytest.raises(SettingError, match="costs names the label 'Z'; the labels are: A, B, C"):
@@ -220,6 +235,11 @@ class TestKnownInPart:
     def test_other_losses_refuse_it(self):
         with pytest.raises(SettingError, match="cannot learn from labels known in part; use log"):
             CRF(loss="exp").fit(X[:1], [["A", None]])
+
+    @pytest.mark.parametrize("optimizer", ["perceptron", "sgd", "boosting"])
+    def test_so_do_optimizers_with_a_loss_of_their_own(self, optimizer):
+        with pytest.raises(SettingError, match=f"'{optimizer}' needs one label for each token; use lbfgs or auto"):
+            CRF(optimizer=optimizer).fit(X[:1], [["A", None]])
 
     def test_development_data_needs_one_label_for_each_token(self, tmp_path):
         (tmp_path / "data").write_text("b y\na x|y\n")

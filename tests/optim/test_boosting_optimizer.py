@@ -138,3 +138,8 @@ def test_memory_is_known_beforehand():
     objective = make_objective()
     now = objective.boosting().now
     assert bytes_of(Boosting(), objective, 0) > sum(each.nbytes for each in now)
+
+
+def test_the_bound_by_paths_has_no_smoothing():
+    with pytest.raises(SettingError, match="smoothing is 5, which the bound 'paths' does not know; leave one"):
+        Boosting(bound="paths", smoothing=5.0)

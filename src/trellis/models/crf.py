@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import ConvergenceWarning, DataError, SettingError
+from trellis.errors import DataError, SettingError
 from trellis.models.batches import Sentences
 from trellis.models.development import Development
+from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
 from trellis.models.known import costs_of, weights_of
@@ -143,7 +144,7 @@ class CRF(Tagger[LinearChain]):
         progress: is called after each iteration.
         """
         from trellis.engine import ThreadedObjective
-        from trellis.losses import Target, find_loss
+        from trellis.losses import Target
         from trellis.objective import Examples, cut_into_shards
         from trellis.optim import traits_of
 
@@ -153,12 +154,8 @@ class CRF(Tagger[LinearChain]):
             raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self), prior_of(self)
         given = given_labels(self, X, y, soft, labels)
-        loss = find_loss(loss_of(self), given.kind)
         costs = costs_of(self.costs, given.labels)
-        if costs is not None and not loss.uses_costs:
-            raise SettingError(f"loss '{loss.name}' knows no costs; use softmax-margin, hinge or a pointwise loss")
-        if self.optimizer == "cg" and loss.curvature_is is None:
-            raise SettingError(f"the loss '{loss.name}' has corners, where cg stops; use lbfgs or auto")
+        loss = loss_of(self, given.kind, costs is not None)
         features, packed = learn_features(self, X, given, self._threads)
         if len(given.labels) == 1:
             warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
@@ -190,16 +187,8 @@ class CRF(Tagger[LinearChain]):
             raise DataError("training led to weights that are no numbers; are there extreme feature values?")
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
-        if outcome.dev_score == 0.0:
-            warnings.warn("the score on the development data never rose above 0; has it the same labels?", stacklevel=2)
-        if not (outcome.converged or outcome.stopped_early):
-            more = "the option epochs, max_iter" if traits_of(type(optimizer)).is_online else "max_iter"
-            why = "no step lowers the objective (extreme feature values?)" if outcome.stuck else f"raise {more} or tol"
-            warnings.warn(
-                f"training stopped after {outcome.iterations} iterations before it converged; {why}",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_of_scores(outcome)
+        warn_of_stop(outcome, optimizer)
         return self
 
     def predict_marginals(self, X: Sentences) -> list[F64]:

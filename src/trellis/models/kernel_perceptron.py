@@ -16,6 +16,7 @@ from trellis.features import Packed
 from trellis.models.batches import Sentences
 from trellis.models.development import Development
 from trellis.models.dual_fitting import Course, DualFitting
+from trellis.models.ending import warn_of_scores
 from trellis.models.gold import Labels, token_offsets
 from trellis.models.kernel_chain import KernelChain, KernelLearner
 from trellis.models.kernel_serial import kernel_description_of, kernel_model_from
@@ -130,8 +131,7 @@ class KernelPerceptron(Tagger[KernelChain]):
         outcome = fitting.train(examples, DualPerceptron(self.averaged, int(self.seed)), theta, held_out, [X, model])
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
-        if outcome.dev_score == 0.0:
-            warnings.warn("the score on the development data never rose above 0; has it the same labels?", stacklevel=2)
+        warn_of_scores(outcome)
         return self
 
 

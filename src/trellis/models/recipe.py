@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trellis.engine import ThreadedObjective
+    from trellis.losses import Loss
     from trellis.objective import Prior
     from trellis.optim import Optimizer
 
     F64 = NDArray[np.float64]
 
 _LOG = logging.getLogger(__name__)
+_USUAL_L2 = 1.0  # where none is given
 _ROUGHLY = 1e-3  # tolerance of a solution that is only a start
 
 
@@ -51,7 +53,27 @@ def optimizer_of(settings: Settings) -> Optimizer:
     return find_optimizer(settings.optimizer, settings.tol, **options)
 
 
-def loss_of(settings: Settings) -> str:
+def loss_of(settings: Settings, labels: str, with_costs: bool) -> Loss:
+    """The loss that is named, or else the optimiser's own, for labels that are `gold`, known in `part`, or `soft`."""
+    from trellis.losses import find_loss
+    from trellis.optim import OPTIMIZERS, traits_of
+
+    name, kind = loss_name(settings), OPTIMIZERS.get(settings.optimizer)
+    own = kind is not None and bool(traits_of(kind).learns)  # another loss would need another optimiser
+    if own and labels != "gold":
+        raise SettingError(
+            f"optimizer '{settings.optimizer}' needs one label for each token; use lbfgs or auto with the loss log"
+        )
+    loss = find_loss(name, labels)
+    if with_costs and not loss.uses_costs:
+        what, of = (f"optimizer '{settings.optimizer}'", " with lbfgs or auto") if own else (f"loss '{name}'", "")
+        raise SettingError(f"{what} knows no costs; use softmax-margin, hinge or a pointwise loss{of}")
+    if settings.optimizer == "cg" and loss.curvature_is is None:
+        raise SettingError(f"the loss '{name}' has corners, where cg stops; use lbfgs or auto")
+    return loss
+
+
+def loss_name(settings: Settings) -> str:
     """The loss that is named; if none is, the optimiser's own."""
     from trellis.optim import OPTIMIZERS, traits_of
 
@@ -79,6 +101,8 @@ def prior_of(settings: Settings) -> Prior:
         if settings.l1 or settings.hyperbolic:
             name = "l1" if settings.l1 else "hyperbolic"
             raise SettingError(f"optimizer '{settings.optimizer}' knows no prior, and {name} is given; leave it out")
+        if settings.l2 not in (0.0, _USUAL_L2):  # who compares optimisers may give it to all of them
+            _LOG.info("optimizer '%s' knows no prior: l2 has no effect", settings.optimizer)
         return L2(0.0)
 
     if settings.hyperbolic == 0:

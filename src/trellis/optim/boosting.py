@@ -25,6 +25,8 @@ from trellis.optim.settings import check_settings, setting
 
 F64 = NDArray[np.float64]
 
+_SMOOTHING = 0.3  # where none is given
+
 
 @dataclass(frozen=True)
 class BoostingState:
@@ -74,7 +76,7 @@ class Boosting:
     weights: str = setting("capped", choices=("capped", "uniform"))
     straight_from: float = setting(2.0, least=0.0, most=500.0)
     bound: str = setting("tokens", choices=("tokens", "paths"))
-    smoothing: float = setting(0.3, above=0.0)
+    smoothing: float = setting(_SMOOTHING, above=0.0)
     search: bool = setting(True)
 
     learns: ClassVar[tuple[str, ...]] = ("exp",)
@@ -83,6 +85,10 @@ class Boosting:
 
     def __post_init__(self) -> None:
         check_settings(self)
+        if self.bound == "paths" and self.smoothing != _SMOOTHING:
+            raise SettingError(
+                f"smoothing is {self.smoothing:g}, which the bound 'paths' does not know; leave one of them out"
+            )
 
     def start(self, objective: Objective, theta: F64) -> BoostingState:
         if objective.l1 > 0:

@@ -14,7 +14,7 @@ class MIRA(MarginLearner):
     """Every sentence changes weights as little as possible such that its gold path beats each of the `k` best ones by
     as much as that has wrong labels; by no more than `C` times the difference of paths each."""
 
-    k: int = setting(5, least=1, most=1000)
+    k: int = setting(5, least=1, most=100)
     C: float = setting(1.0, above=0.0)
 
     def rule(self, steps: int) -> Any:

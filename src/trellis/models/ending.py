@@ -1,0 +1,34 @@
+"""What is said at the end of a training that did not go as it should."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from trellis.errors import ConvergenceWarning
+from trellis.training import Outcome
+
+_CALLER = 3  # of `fit`
+
+
+def warn_of_scores(outcome: Outcome) -> None:
+    if outcome.dev_score == 0.0:
+        message = "the score on the development data never rose above 0; has it the same labels?"
+        warnings.warn(message, stacklevel=_CALLER)
+
+
+def warn_of_stop(outcome: Outcome, optimizer: Any) -> None:
+    """If it did not come to its end."""
+    from trellis.optim import traits_of
+
+    if outcome.converged or outcome.stopped_early:
+        return
+    if hasattr(optimizer, "step_size") and not outcome.theta.any():
+        why = "every step led too far, and all weights are 0; give a smaller step_size, or none"
+    elif outcome.stuck:
+        why = "no step lowers the objective (extreme feature values?)"
+    else:
+        more = "the option epochs, max_iter" if traits_of(type(optimizer)).is_online else "max_iter"
+        why = f"raise {more} or tol"
+    message = f"training stopped after {outcome.iterations} iterations before it converged; {why}"
+    warnings.warn(message, ConvergenceWarning, stacklevel=_CALLER)
