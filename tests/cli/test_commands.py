@@ -10,27 +10,9 @@ import sys
 
 import pytest
 
-from trellis.cli.app import main
 from trellis.corpus import sample_corpus, sample_path, write_conll
 
 COLUMNS = "word,pos,chunk,entity"
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Calls `trellis` in this process; returns exit code, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["trellis", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ import click
 import pytest
 
 import trellis
-from trellis.cli.app import main
 from trellis.cli.options import table_of
 from trellis.cli.train import train
 from trellis.corpus import sample_path
@@ -26,23 +25,6 @@ COMMAND = [
     "train", str(sample_path("train")), "--columns", "word,pos,chunk,entity", "--target", "chunk", "--l2", "0.01",
     "--tol", "1e-7", "--checkpoint-every", "1",
 ]  # fmt: skip
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Calls `trellis` in this process; returns exit code, standard output and standard error."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["trellis", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = end.code or 0
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def start(*arguments):

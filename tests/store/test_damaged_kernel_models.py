@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import trellis
 from trellis import KernelPerceptron
 from trellis.corpus import Corpus
 from trellis.errors import DamagedModelError, NewerModelError
@@ -26,17 +25,6 @@ def raw_with_values(tmp_path_factory):
     path = tmp_path_factory.mktemp("store") / "m"
     KernelPerceptron().fit([[{"x": 1.5, "y": 1}, {"x": -0.5}], [{"y": 2.0}]], [["P", "Q"], ["Q"]]).save(path)
     return path.read_bytes()
-
-
-@pytest.fixture(scope="module")
-def loading(tmp_path_factory):
-    path = tmp_path_factory.mktemp("damaged") / "m"
-
-    def load(data):
-        path.write_bytes(data)
-        return trellis.load(path)
-
-    return load
 
 
 def changed(raw, change):

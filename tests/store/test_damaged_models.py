@@ -26,18 +26,6 @@ def raw(small_model, tmp_path_factory):
     return path.read_bytes()
 
 
-@pytest.fixture(scope="module")
-def loading(tmp_path_factory):
-    """Loads bytes as a model file."""
-    path = tmp_path_factory.mktemp("damaged") / "m"
-
-    def load(data):
-        path.write_bytes(data)
-        return trellis.load(path)
-
-    return load
-
-
 def test_the_file_itself_is_fine(raw, loading):
     assert loading(raw).classes_ == ["X", "Y", "Z"]
     assert loading(put_together(*take_apart(raw))).classes_ == ["X", "Y", "Z"]

@@ -26,22 +26,15 @@ def rerun(text: Array, now: Array, which: Array, straight_from: float, shift: fl
     A sentence has the weight exp(log_weight + min(excess, straight_from) - shift). Tokens where nothing has changed by
     more than `ignored` stay in the sums as they are."""
     width, labels = now.scores.shape[1], len(now.transitions)
-    top, bottom, _ = spread_of(now.transitions)
-    limit = 600.0 if top - bottom <= 330.0 else -1.0
-    across = np.zeros((width, width))
-    for i in range(labels):
-        exp_into(now.transitions[i], top, across[i, :labels])
-    down = across.T.copy()
-    longest = 0
-    for s in which:
-        longest = max(longest, text.offsets[s + 1] - text.offsets[s])
+    across, top, most = _transitions(now.transitions, width)
+    down, longest = across.T.copy(), _longest(text, which)
     psi, alpha, both = np.ones((4 * longest, width)), np.ones((4 * longest, width)), np.ones((4 * longest, width))
     nodes = np.empty((longest, width))
     scale, step, arcs = np.ones(4 * longest), np.empty((4, width)), np.empty((width, width))
     gold_arcs, change = np.empty(longest), np.empty(width)
     length, log_z, too_far = np.zeros(4, np.int64), np.empty(4), np.zeros(4, np.bool_)
     for first in range(0, len(which), 4):
-        longest = _enter_four(text, now, which, first, limit - (top - bottom), top, psi, length, log_z, too_far)
+        longest = _enter_four(text, now, which, first, most, top, psi, length, log_z, too_far)
         forward_in_step(psi, down, longest, step, alpha, scale)
         _backward(psi, across, alpha, scale, longest, length, step, both)
         for w in range(min(4, len(which) - first)):
@@ -58,21 +51,14 @@ def rerun(text: Array, now: Array, which: Array, straight_from: float, shift: fl
 def loss_of(text: Array, now: Array, which: Array, straight_from: float, shift: float) -> float:
     """The loss of the sentences `which`, added up, by forward passes alone; nothing is changed."""
     width, labels = now.scores.shape[1], len(now.transitions)
-    top, bottom, _ = spread_of(now.transitions)
-    limit = 600.0 if top - bottom <= 330.0 else -1.0
-    down = np.zeros((width, width))
-    for i in range(labels):
-        exp_into(now.transitions[i], top, down[i, :labels])
-    down = down.T.copy()
-    longest = 0
-    for s in which:
-        longest = max(longest, text.offsets[s + 1] - text.offsets[s])
+    across, top, most = _transitions(now.transitions, width)
+    down, longest = across.T.copy(), _longest(text, which)
     psi, alpha, scale = np.ones((4 * longest, width)), np.ones((4 * longest, width)), np.ones(4 * longest)
     step = np.empty((4, width))
     length, log_z, too_far = np.zeros(4, np.int64), np.empty(4), np.zeros(4, np.bool_)
     total = 0.0
     for first in range(0, len(which), 4):
-        longest = _enter_four(text, now, which, first, limit - (top - bottom), top, psi, length, log_z, too_far)
+        longest = _enter_four(text, now, which, first, most, top, psi, length, log_z, too_far)
         forward_in_step(psi, down, longest, step, alpha, scale)
         for w in range(min(4, len(which) - first)):
             s = which[first + w]
@@ -84,6 +70,25 @@ def loss_of(text: Array, now: Array, which: Array, straight_from: float, shift: 
             excess = max(log_z[w] - gold_score(text, now, s), 0.0)
             total += loss_at(excess, text.log_weight[s] - shift, straight_from)[0]
     return total
+
+
+@part
+def _transitions(scores: Array, width: int) -> Array:
+    """exp(scores - top), F64[width, width]; the top; how far the scores of a token may spread, below 0 for not at all,
+    before sums of paths would leave the range of numbers."""
+    top, bottom, _ = spread_of(scores)
+    across = np.zeros((width, width))
+    for i in range(len(scores)):
+        exp_into(scores[i], top, across[i, : len(scores)])
+    return across, top, (600.0 if top - bottom <= 330.0 else -1.0) - (top - bottom)
+
+
+@part
+def _longest(text: Array, which: Array) -> int:
+    longest = 0
+    for s in which:
+        longest = max(longest, text.offsets[s + 1] - text.offsets[s])
+    return longest
 
 
 @part

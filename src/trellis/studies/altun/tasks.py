@@ -48,7 +48,7 @@ class Kind:
 KINDS = {
     "ner": Kind("Spanish named entities", "conll2002-es", ("s1", "s2", "s3"), "F1"),
     "pos": Kind("parts of speech, CoNLL-2000", "conll2000", ("s1", "s2"), "accuracy"),
-    "ptb": Kind("parts of speech, Treebank sample", "ptb-sample", ("s1", "s2"), "accuracy"),
+    "ptb": Kind("parts of speech, Treebank sample", "ptb-sample", ("s1", "s2", "s3"), "accuracy"),
 }
 
 
