@@ -10,7 +10,7 @@ import pytest
 
 from trellis import CRF, ConvergenceWarning
 from trellis.errors import CheckpointError, DamagedModelError, FileAccessError, SettingError
-from trellis.optim import OPTIMIZERS
+from trellis.optim import OPTIMIZERS, traits_of
 
 LISTS = ([[["a"], ["b"]], [["a"], ["c"]]], [["X", "Y"], ["X", "Z"]])
 
@@ -67,6 +67,25 @@ class TestResuming:
         CRF(**settings, max_iter=2).fit(corpus, checkpoint=tmp_path / "c")
         more = CRF(**settings, max_iter=5).fit(corpus, checkpoint=tmp_path / "c", resume=True)
         assert (more.iterations_, saved(more, tmp_path, "a")) == (whole.iterations_, saved(whole, tmp_path, "b"))
+
+    @pytest.mark.filterwarnings("ignore::trellis.errors.ConvergenceWarning")
+    @pytest.mark.parametrize("optimizer", [name for name, kind in OPTIMIZERS.items() if traits_of(kind).limit])
+    def test_so_it_is_with_more_of_an_optimizer_s_own_measure(self, corpus, tmp_path, optimizer):
+        limit = traits_of(OPTIMIZERS[optimizer]).limit
+        times, more = (10, {"rounds_per_step": 10}) if limit == "rounds" else (1, {})
+
+        def fit(limited_to, **where):
+            options = {limit: times * limited_to, **more}
+            return CRF("chunk", optimizer=optimizer, options=options).fit(corpus, **where)
+
+        whole, folder = fit(4), tmp_path / "c"
+        assert fit(1, checkpoint=folder).iterations_ == 1
+        again = fit(4, checkpoint=folder, resume=True)
+        assert again.iterations_ == whole.iterations_ > 1
+        np.testing.assert_array_equal(again.model_.weights, whole.model_.weights)
+        made = times * again.iterations_
+        with pytest.raises(CheckpointError, match=f"has made {made} {limit}, and this is {limit}={times};"):
+            fit(1, checkpoint=folder, resume=True)
 
     def test_again_and_again(self, corpus, tmp_path):
         whole = CRF("chunk").fit(corpus)

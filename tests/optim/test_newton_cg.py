@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from optim_problems import Objective, Problem, logistic, quadratic, rosenbrock, run, states
 
@@ -83,10 +83,12 @@ class TestTheEquation:
         assert found.predicted >= predicted(hessian, gradient, cauchy) - 1e-12
 
     @given(seed=st.integers(0, 2**32 - 1))
+    @example(seed=7993572)
     def test_follows_negative_curvature_to_the_edge(self, seed):
+        """Unless a direction of hardly any curvature leads there before."""
         hessian, gradient, metric = model(seed, lowest=-4.0)
         found = newton_step(hessian.__matmul__, gradient, 1e-12, 50, 1000.0, metric)
-        assert found.end == NOT_POSITIVE
+        assert found.end in (NOT_POSITIVE, EDGE)
         assert size(found.step, metric) == pytest.approx(1000.0)
         assert found.predicted == pytest.approx(predicted(hessian, gradient, found.step))
 

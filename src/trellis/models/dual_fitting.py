@@ -70,8 +70,8 @@ class DualFitting(Fitting):
     def _begun(self, objective: ThreadedObjective, optimizer: Optimizer, theta: F64) -> F64:
         return theta
 
-    def _resumed(self, objective: DualExamples, size: int | None) -> Run | None:
-        run = super()._resumed(objective, None)
+    def _resumed(self, objective: DualExamples, optimizer: Any, size: int | None) -> Run | None:
+        run = super()._resumed(objective, optimizer, None)
         if run is not None:
             assert self._file is not None
             try:

@@ -49,8 +49,18 @@ def fingerprint(
 def settings_of(params: dict[str, Any]) -> dict[str, Any]:
     """Those that a training depends on, as a file gives them back."""
     settings = {name: plain(value) for name, value in params.items() if name not in _FREE}
+    if settings.get("options"):
+        settings["options"] = _lasting(settings["options"], params["optimizer"]) or None
     written: dict[str, Any] = json.loads(json.dumps(settings))
     return written
+
+
+def _lasting(options: dict[str, Any], optimizer: str) -> dict[str, Any]:
+    """Without the optimiser's own limit, which is as free as max_iter."""
+    from trellis.optim import OPTIMIZERS, traits_of
+
+    limit = traits_of(OPTIMIZERS[optimizer]).limit
+    return {name: value for name, value in options.items() if name != limit}
 
 
 def digest(value: object) -> str:

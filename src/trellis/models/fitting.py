@@ -20,7 +20,7 @@ from trellis.models.linear import LinearChain
 from trellis.models.recipe import begun
 from trellis.models.settings import is_count, plain
 from trellis.store import CheckpointFile, RunLog
-from trellis.training import Checkpoint, Fingerprint, Outcome, Progress, Run, Schedule, has_ended, train
+from trellis.training import Checkpoint, Fingerprint, Outcome, Progress, Run, Schedule, has_ended, reopened, train
 from trellis.training.estimate import Estimate, array_bytes, estimate, refined, usual_evaluations
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Fitting:
     ) -> Outcome:
         """Trains from theta, or goes on where an interrupted training was. `objective`: what the optimiser works on;
         `data`: what is in memory beside it."""
-        settings, resumed = self._estimator, self._resumed(objective, len(theta))
+        settings, resumed = self._estimator, self._resumed(objective, optimizer, len(theta))
         theta = self._begun(objective, optimizer, theta) if resumed is None else theta
         log = self._log
         with nullcontext() if log is None else closing(log):
@@ -135,7 +135,7 @@ class Fitting:
     def _begun(self, objective: ThreadedObjective, optimizer: Optimizer, theta: F64) -> F64:
         return begun(objective, optimizer, theta, self._estimator.seed)
 
-    def _resumed(self, objective: Any, size: int | None) -> Run | None:
+    def _resumed(self, objective: Any, optimizer: Any, size: int | None) -> Run | None:
         if self._file is None or not self._resume:
             return None
         found, path = self._file.read(), self._file.path
@@ -144,7 +144,7 @@ class Fitting:
             return None
         checkpoint = Checkpoint.from_parts(*found, self._made_from, size, path)
         checkpoint.check_stops(self._estimator.max_iter, self._estimator.patience, path)
-        run = checkpoint.run
+        run = reopened(checkpoint.run, optimizer, path)
         if has_ended(run, self._estimator.max_iter, self._estimator.patience):
             _LOG.info("training had ended at iteration %d; nothing is left to do (%s)", run.state.iteration, path)
         else:

@@ -31,7 +31,7 @@ _SMOOTHING = 0.3  # where none is given
 @dataclass(frozen=True)
 class BoostingState:
     """Everything the next step depends on. `value` is the loss that is boosted (see `Boosting`), without any prior; inf
-    before the first step. `promised` is the bound of it in the last round."""
+    before the first step. `promised` is the bound of it in the last round. `finished`: all rounds are done."""
 
     theta: F64
     value: float = math.inf
@@ -40,6 +40,11 @@ class BoostingState:
     iteration: int = 0
     rounds: int = 0
     converged: bool = False
+    finished: bool = False
+
+    @property
+    def done(self) -> int:
+        return self.rounds
 
     @property
     def evaluations(self) -> int:
@@ -82,6 +87,7 @@ class Boosting:
     learns: ClassVar[tuple[str, ...]] = ("exp",)
     uses_prior: ClassVar[bool] = False
     any_end: ClassVar[bool] = True
+    limit: ClassVar[str] = "rounds"
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -102,7 +108,7 @@ class Boosting:
         """So many rounds."""
         count = min(self.rounds_per_step, self.rounds - state.rounds)
         if state.converged or count <= 0:
-            return replace(state, converged=True)
+            return state if state.converged else replace(state, finished=True)
         done = objective.boosting().rounds(
             state.theta, count, self.straight_from, self.weights == "uniform", self.bound, self.smoothing, self.search
         )
@@ -116,7 +122,8 @@ class Boosting:
             float(done.bound[-1]) if len(done.bound) else value,
             state.iteration + 1,
             rounds,
-            converged=slow or done.ended or rounds >= self.rounds,
+            converged=slow or done.ended,
+            finished=rounds >= self.rounds,
         )
 
     def fraction_done(self, state: BoostingState) -> float:

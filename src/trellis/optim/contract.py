@@ -256,12 +256,14 @@ class Traits:
     """`learns`: the losses that an optimiser can minimise, the first of which is meant where none is named; () for any.
     `uses_prior`: whether it knows of l2 and other priors. `is_online`: whether it asks for `Objective.online`; its
     iterations are then epochs, of which it makes a number that it has as a hyperparameter. `any_end`: whether it has no
-    minimum to come to, so that an end after any number of iterations is as good as another."""
+    minimum to come to, so that an end after any number of iterations is as good as another. `limit`: the hyperparameter
+    that says how much it does at most, and nothing else; its states count as much in `done`."""
 
     learns: tuple[str, ...]
     uses_prior: bool
     is_online: bool
     any_end: bool
+    limit: str | None
 
 
 def traits_of(kind: type[Any]) -> Traits:
@@ -271,4 +273,5 @@ def traits_of(kind: type[Any]) -> Traits:
         getattr(kind, "uses_prior", True),
         getattr(kind, "is_online", False),
         getattr(kind, "any_end", False),
+        getattr(kind, "limit", None),
     )

@@ -28,6 +28,7 @@ class EG:
 
     learns: ClassVar[tuple[str, ...]] = ("log",)
     is_online: ClassVar[bool] = True
+    limit: ClassVar[str] = "epochs"
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(500, least=1)

@@ -26,6 +26,7 @@ class BCFW:
 
     learns: ClassVar[tuple[str, ...]] = ("hinge",)
     is_online: ClassVar[bool] = True
+    limit: ClassVar[str] = "epochs"
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(50, least=1)

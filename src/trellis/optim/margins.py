@@ -24,6 +24,7 @@ class MarginLearner(ABC):
     learns: ClassVar[tuple[str, ...]] = ("perceptron",)
     uses_prior: ClassVar[bool] = False
     is_online: ClassVar[bool] = True
+    limit: ClassVar[str] = "epochs"
     any_end: ClassVar[bool] = True
 
     tol: float = setting(1e-5, above=0.0, below=1.0)

@@ -39,6 +39,10 @@ class OnlineState:
         return self.epoch
 
     @property
+    def done(self) -> int:
+        return self.epoch
+
+    @property
     def evaluations(self) -> int:
         """None: `value` is a guess."""
         return 0

@@ -6,13 +6,14 @@ import math
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import CheckpointError, DamagedModelError
+from trellis.optim import traits_of
 from trellis.training.loop import Best, Run
 from trellis.training.states import Reader, Tensors, Writer
 
@@ -81,6 +82,17 @@ class Checkpoint:
             _refuse([f"is at iteration {self.run.state.iteration}, beyond max_iter={max_iter}"], path)
         if self.run.best is not None and patience < self.patience:
             _refuse([f"was made with patience={self.patience}, this is patience={patience}; it may be raised"], path)
+
+
+def reopened(run: Run, optimizer: Any, path: object) -> Run:
+    """A run that an optimiser had finished because of its own limit goes on where that has been raised since."""
+    limit, state = traits_of(type(optimizer)).limit, run.state
+    if limit is None:
+        return run
+    most = getattr(optimizer, limit)
+    if state.done > most:
+        _refuse([f"has made {state.done} {limit}, and this is {limit}={most}"], path)
+    return replace(run, state=replace(state, finished=False)) if state.finished and state.done < most else run
 
 
 def _refuse(differences: list[str], path: object) -> None:
