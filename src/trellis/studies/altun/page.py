@@ -51,6 +51,8 @@ def write_page(study: Study, images: str) -> str:
         _METHODS,
         *(plot(f"boosting-{task}.png", "Boosting along the way") for task in tasks),
         "## Training time and active features",
+        "Where there is a file to score on, the times of perceptron and boosting contain that: once an epoch, or every "
+        "500 rounds.",
         tables.of_costs(study, tasks),
         "## Smaller corpora",
         "Sentences drawn at random; a smaller corpus is part of a larger one. The paper shows no figures of these.",
@@ -80,9 +82,16 @@ Points of F1 or accuracy, one figure for each task (`ner`, `pos`, `ptb`) and fea
 where a claim is about all of them. *holds*: it is right about every figure; *mixed*: about some of them.
 """
 _METHODS = """
-The averaged perceptron makes 20 epochs. Boosting changes one weight a round, with no prior. Where there is a file to
-score on besides the test data (entities, and the Treebank sample) both keep the weights that do best there; on
+The averaged perceptron makes 20 epochs, boosting 30,000 rounds of one weight each, with no prior. Where there is a file
+to score on besides the test data (entities, and the Treebank sample) both keep the weights that do best there; on
 CoNLL-2000 they keep their last ones. Boosting has no tag dictionary.
+
+This boosting is not the paper's Algorithm 2 to the letter. It bounds the loss token by token, which is tighter than the
+paper's bound over whole paths; a change may go on along its line as long as the loss falls; the loss of a sentence goes
+on along its tangent beyond -log P(y) = 2, so that no sentence outweighs the others; and sums are smoothed by 0.3 mean
+losses of a sentence, which was chosen on the file testa. The bound is checked in every round. The paper's own is there
+as well (`bound="paths"`): on 1,200 Spanish sentences with S3 it had found no entity after 1,000 rounds,
+where this one comes to an F1 of 59.
 """
 _TIMES = " and ".join(f"{times:g}" for times in NOISY_TIMES)
 _NOISE = f"""
