@@ -75,8 +75,8 @@ def _more_features_on_less(study: Study) -> Iterator[Finding]:
 
 
 def _steps(study: Study, size: int | None) -> Iterator[Finding]:
-    for task, features in _tasks(study):
-        for fewer, more in pairwise(features):
+    for task, _ in _tasks(study):
+        for fewer, more in pairwise(PAPER[task]):
             pairs = [(study.result(task, more, loss, size), study.result(task, fewer, loss, size)) for loss in LOSSES]
             steps = [100 * (a.score - b.score) for a, b in pairs if a is not None and b is not None]
             if steps:

@@ -52,7 +52,7 @@ _ALL = [
     ),
     Method(
         "perceptron", "averaged perceptron", Style(PURPLE, "-.", "v"), "perceptron",
-        max_iter=20, follows=True,
+        options={"epochs": 300}, max_iter=300, follows=True,
     ),
     Method(
         "boosting", "boosting", Style(BLACK, ":", "x"), "boosting",

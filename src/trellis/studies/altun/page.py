@@ -79,12 +79,17 @@ def write_page(study: Study, images: str) -> str:
 
 _READ_CLAIMS = """
 Points of F1 or accuracy, one figure for each task (`ner`, `pos`, `ptb`) and feature set; the least favourable loss
-where a claim is about all of them. *holds*: it is right about every figure; *mixed*: about some of them.
+where a claim is about all of them. That more features are better is judged on the sets that the paper has. *holds*: it
+is right about every figure; *mixed*: about some of them.
 """
 _METHODS = """
-The averaged perceptron makes 20 epochs, boosting 30,000 rounds of one weight each, with no prior. Where there is a file
-to score on besides the test data (entities, and the Treebank sample) both keep the weights that do best there; on
+The averaged perceptron makes 300 epochs, boosting 30,000 rounds of one weight each, with no prior. Where there is a
+file to score on besides the test data (entities, and the Treebank sample) both keep the weights that do best there; on
 CoNLL-2000 they keep their last ones. Boosting has no tag dictionary.
+
+With words alone the perceptron needs its epochs: its F1 on the Spanish file testa is 51.7 after 20 and 63.0 after 300.
+A word that is not in the training data has no weights there, so that transitions alone decide. After 20 epochs 96% of
+such words are labelled `O`, after 300 epochs 81%; 59% are right.
 
 This boosting is not the paper's Algorithm 2 to the letter. It bounds the loss token by token, which is tighter than the
 paper's bound over whole paths; a change may go on along its line as long as the loss falls; the loss of a sentence goes
