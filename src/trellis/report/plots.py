@@ -20,6 +20,7 @@ BLUE, VERMILLION, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#777777"
 _DOTS = 110  # an inch
 _MARGIN, _PANEL, _LEGEND = 0.75, 4.5, 1.6  # inches
 _COLOURS = 96
+_FEW = 5  # values along an axis that can all be written below it
 _MARKS = 9  # on a line, so that lines can be told apart without colours too
 
 
@@ -109,6 +110,10 @@ def _draw_line(axis: Any, line: Line) -> Any:
 def _dress(axis: Any, panel: Panel) -> None:
     if panel.log_x:
         axis.set_xscale("log")
+        values = sorted({value for line in panel.lines for value in line.x})
+        if len(values) <= _FEW:  # else powers of ten, and what lies between them where there is but one
+            axis.set_xticks(values, [f"{value:,g}" for value in values])
+            axis.set_xticks([], minor=True)
     if panel.log_y:
         axis.set_yscale("log")
     if panel.y_range is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from trellis.studies.altun.cells import NONE, Cell, Outcome
+from trellis.studies.altun.cells import NONE, Cell, Moment, Outcome
 from trellis.studies.altun.methods import LOSSES
 from trellis.studies.altun.plan import COMPARED, GRIDS, NOISY, noisy_cells
 from trellis.studies.altun.results import Study
@@ -49,6 +49,12 @@ def points(study: Study, task: str, better: tuple[str, str], worse: tuple[str, s
 def share(outcome: Outcome) -> float:
     """Percent of the weights that are not zero."""
     return 100 * outcome.active / outcome.weights
+
+
+def with_share(run: Outcome, most: float) -> Moment | None:
+    """The best moment of a run on held-out data while no more than so many percent of the weights were not zero."""
+    there = [moment for moment in run.moments if 100 * moment.active <= most * run.weights]
+    return max(there, key=lambda moment: moment.dev, default=None)
 
 
 def along_the_way(study: Study, task: str, features: str, method: str) -> Outcome | None:

@@ -49,6 +49,8 @@ def write_page(study: Study, images: str) -> str:
         "Scores on test data in percent, paper / here; for parts of speech the paper has no perceptron.",
         tables.of_methods(study, tasks),
         _METHODS,
+        "Boosting's best score on held-out data with so many of the weights:",
+        tables.of_sparseness(study, tasks),
         *(plot(f"boosting-{task}.png", "Boosting along the way") for task in tasks),
         "## Training time and active features",
         "Where there is a file to score on, the times of perceptron and boosting contain that: once an epoch, or every "

@@ -46,9 +46,9 @@ def about_running(study: Study) -> str:
         f"is L-BFGS, after some epochs of descent where the loss is the log loss. It ends when "
         f"ten iterations gain less than {settings['tol']:g} "
         f"of the objective (a tenth of that for the pointwise exponential loss, of which most is a constant), or after "
-        f"{settings['max_iter']} iterations; then a star stands behind the score. Seconds are those of `fit`, from a "
-        f"corpus in memory to a model, on {threads} threads of {here['cores']} cores, which other processes may have "
-        f"shared; Python {here['python']}, NumPy {here['numpy']}, Numba {here['numba']}.{without}",
+        f"{settings['max_iter']} iterations; then a star stands behind the score. Seconds are those that "
+        f"the processor was busy with `fit`, from a corpus in memory to a model, on {threads} threads; Python "
+        f"{here['python']}, NumPy {here['numpy']}, Numba {here['numba']}.{without}",
     )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 
 from trellis.report.markdown import page, table
 from trellis.studies.altun.cells import PRIORS, Outcome
-from trellis.studies.altun.measures import share, under_noise, under_noise_chosen, with_prior
+from trellis.studies.altun.measures import along_the_way, share, under_noise, under_noise_chosen, with_prior, with_share
 from trellis.studies.altun.methods import LOSSES, METHODS
 from trellis.studies.altun.paper import of_paper
 from trellis.studies.altun.plan import COMPARED
 from trellis.studies.altun.results import Study
 from trellis.studies.altun.tasks import KINDS
 
+_SHARES = 5.0, 10.0, 25.0  # percent of the weights
 OPEN = "*"  # behind the score of a training that was stopped before it converged
 
 
@@ -102,7 +103,6 @@ def of_costs(study: Study, tasks: Sequence[str]) -> str:
         "features",
         "method",
         "seconds",
-        "of the processor",
         "iterations",
         "evaluations",
         "weights",
@@ -114,7 +114,6 @@ def of_costs(study: Study, tasks: Sequence[str]) -> str:
 
 def _cost(found: Outcome) -> list[str]:
     return [
-        f"{found.seconds:.1f}",
         f"{found.cpu_seconds:.1f}",
         str(found.iterations),
         str(found.evaluations),
@@ -122,6 +121,21 @@ def _cost(found: Outcome) -> list[str]:
         f"{found.active:,}",
         f"{share(found):.1f}",
     ]
+
+
+def of_sparseness(study: Study, tasks: Sequence[str]) -> str:
+    """Boosting's best scores on held-out data with a few of its weights, with more, and with any number."""
+    rows = []
+    for task in tasks:
+        for features in KINDS[task].features:
+            run = along_the_way(study, task, features, "boosting")
+            if run is not None:
+                at = [with_share(run, most) for most in (*_SHARES, 100.0)]
+                scores = ["-" if each is None else f"{100 * each.dev:.2f}" for each in at]
+                last = "-" if at[-1] is None else f"{100 * at[-1].active / run.weights:.1f}"
+                rows.append([KINDS[task].title, features.upper(), *scores, last])
+    headings = [*(f"up to {most:g}%" for most in _SHARES), "any", "% then"]
+    return table(["task", "features", *headings], rows, 2)
 
 
 def of_data(study: Study) -> str:
