@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ _DOTS = 110  # an inch
 _MARGIN, _PANEL, _LEGEND = 0.75, 4.5, 1.6  # inches
 _COLOURS = 96
 _FEW = 5  # values along an axis that can all be written below it
+_APART = 1.3  # times, so that both can be written
 _MARKS = 9  # on a line, so that lines can be told apart without colours too
 
 
@@ -112,7 +114,8 @@ def _dress(axis: Any, panel: Panel) -> None:
         axis.set_xscale("log")
         values = sorted({value for line in panel.lines for value in line.x})
         if len(values) <= _FEW:  # else powers of ten, and what lies between them where there is but one
-            axis.set_xticks(values, [f"{value:,g}" for value in values])
+            room = [_APART * a <= b for a, b in pairwise(values)] + [True] * bool(values)
+            axis.set_xticks(values, [f"{value:,g}" if there else "" for value, there in zip(values, room, strict=True)])
             axis.set_xticks([], minor=True)
     if panel.log_y:
         axis.set_yscale("log")
