@@ -71,8 +71,15 @@ class TestLosses:
 
     @pytest.mark.parametrize("optimizer", ["sgd", "adagrad"])
     def test_steps_that_are_all_too_large_are_told_as_that(self, corpus, optimizer):
-        with pytest.warns(ConvergenceWarning, match="all weights are 0; give a smaller step_size"):
-            CRF("chunk", optimizer=optimizer, options={"step_size": 1e300}, max_iter=3).fit(corpus)
+        settings = {"target": "chunk", "optimizer": optimizer, "max_iter": 3}
+        first = quiet_fit(CRF(**settings), corpus)
+        for start in (None, first):
+            with pytest.warns(ConvergenceWarning, match="the last .*epochs? led too far .* give a smaller step_size"):
+                CRF(**settings, options={"step_size": 1e300}).fit(corpus, start=start)
+
+    def test_weights_that_a_prior_keeps_at_0_are_no_such_thing(self, corpus):
+        with pytest.warns(ConvergenceWarning, match="raise the option epochs, max_iter or tol"):
+            CRF("chunk", optimizer="adagrad", l1=1e5, max_iter=3).fit(corpus)
 
     @pytest.mark.parametrize("optimizer", ["perceptron", "pa", "arow", "mira"])
     def test_any_number_of_epochs_is_an_end_where_there_is_no_minimum(self, corpus, optimizer):

@@ -87,6 +87,21 @@ class TestResuming:
         with pytest.raises(CheckpointError, match=f"has made {made} {limit}, and this is {limit}={times};"):
             fit(1, checkpoint=folder, resume=True)
 
+    def test_rounds_that_fill_no_iteration_are_no_end(self, corpus, tmp_path):
+        """Few rounds gain little, also far from the end."""
+
+        def fit(rounds, **where):
+            options = {"rounds": rounds, "rounds_per_step": 20}
+            return CRF("chunk", optimizer="boosting", options=options, tol=0.1).fit(corpus, **where)
+
+        fit(21, checkpoint=tmp_path / "c")
+        assert fit(60, checkpoint=tmp_path / "c", resume=True).iterations_ == 1 + fit(60).iterations_
+
+    def test_no_options_and_none_but_the_limit_are_the_same(self, corpus, tmp_path):
+        perceptron = {"target": "chunk", "optimizer": "perceptron"}
+        for options in (None, {}, {"epochs": 30}):
+            CRF(**perceptron, options=options).fit(corpus, checkpoint=tmp_path / "c", resume=True)
+
     def test_again_and_again(self, corpus, tmp_path):
         whole = CRF("chunk").fit(corpus)
         for at in range(1, whole.iterations_, 4):

@@ -130,7 +130,7 @@ class TestRefuses:
 
 def test_sums_that_cannot_be_numbered_are_refused(monkeypatch):
     monkeypatch.setattr("trellis.objective.boosting_units._MOST_CELLS", 5)
-    with pytest.raises(SettingError, match=r"boosting would need [0-9]+ sums, of which it can number 5"):
+    with pytest.raises(SettingError, match=r"boosting would need [0-9]+ sums, of which 5 can be numbered"):
         run(Boosting())
 
 
@@ -143,3 +143,9 @@ def test_memory_is_known_beforehand():
 def test_the_bound_by_paths_has_no_smoothing():
     with pytest.raises(SettingError, match="smoothing is 5, which the bound 'paths' does not know; leave one"):
         Boosting(bound="paths", smoothing=5.0)
+
+
+def test_memory_that_is_not_there_is_not_asked_for(monkeypatch):
+    monkeypatch.setattr("trellis.objective.boosting._MOST", 100)
+    with pytest.raises(SettingError, match=r"boosting would need 0 GB .* use another optimizer, fewer sentences or"):
+        run(Boosting())

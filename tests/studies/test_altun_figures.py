@@ -8,13 +8,21 @@ import pytest
 from trellis.corpus import Column
 from trellis.studies.altun.cells import HYPERBOLIC, L1, L2, NONE, Cell, Moment, Outcome
 from trellis.studies.altun.claims import HOLDS, MIXED, NO, UNKNOWN, judge
-from trellis.studies.altun.measures import along_the_way, share, spread, under_noise, under_noise_chosen, with_prior
+from trellis.studies.altun.measures import (
+    along_the_way,
+    share,
+    spread,
+    under_noise,
+    under_noise_chosen,
+    with_prior,
+    with_share,
+)
 from trellis.studies.altun.methods import LOSSES, METHODS
-from trellis.studies.altun.paper import of_paper
+from trellis.studies.altun.paper import PAPER, of_paper
 from trellis.studies.altun.plan import GRIDS, PARTS, Scope, cells_of, cells_to_choose_from, noisy_cells, tried
 from trellis.studies.altun.results import Study
 from trellis.studies.altun.runs import settings_of
-from trellis.studies.altun.tables import percent
+from trellis.studies.altun.tables import of_sparseness, percent
 from trellis.studies.altun.tasks import KINDS, flipped, load_tasks, training_data
 
 
@@ -223,4 +231,21 @@ def test_the_papers_tables():
     assert of_paper("ner", "s3", "pointwise-exp") == 73.82
     assert of_paper("ptb", "s2", "boosting") == of_paper("pos", "s2", "boosting") == 94.92
     assert of_paper("pos", "s1", "perceptron") is None
-    assert all(of_paper(task, features, loss) for task in KINDS for features in KINDS[task].features for loss in LOSSES)
+    assert all(of_paper(task, features, loss) for task in KINDS for features in PAPER[task] for loss in LOSSES)
+    assert all(KINDS[task].features[: len(PAPER[task])] == tuple(PAPER[task]) for task in KINDS)
+    assert of_paper("ptb", "s3", "log") is None
+
+
+def test_the_best_moment_with_a_share_of_the_weights():
+    moments = [Moment(1, 1.0, 4, 9.0, 0.3), Moment(2, 2.0, 9, 8.0, 0.5), Moment(3, 3.0, 30, 7.0, 0.4)]
+    run = outcome(Cell("ner", "s1", "boosting", NONE), 0.5, moments=tuple(moments))
+    assert [with_share(run, most) for most in (3.0, 4.0, 10.0, 100.0)] == [None, moments[0], moments[1], moments[1]]
+    table = of_sparseness(study_of(run), ["ner", "pos"])
+    assert "S1 | 30.00 | 50.00 | 50.00 | 50.00 | 9.0 |" in table
+
+
+def test_sets_that_the_paper_has_not_are_judged_apart():
+    better, worse = [0.9] * 4, [0.8] * 4
+    parts = [*losses(worse, "ptb", "s1"), *losses(better, "ptb", "s2"), *losses(worse, "ptb", "s3")]
+    verdicts = {each.claim.key: each.verdict for each in judge(study_of(*parts))}
+    assert (verdicts["features"], verdicts["features-more"]) == (HOLDS, NO)

@@ -78,7 +78,7 @@ class Boosting:
 
     @property
     def nbytes(self) -> int:
-        """Of all arrays here."""
+        """About: of all large arrays here."""
         parts = (*self.data.text, *self.data.features, *self.now, self._promise, self._known)
         return sum(each.nbytes for each in parts)
 

@@ -77,8 +77,8 @@ class Online:
         return tuple(np.zeros(shape) for shape in self._shapes(rule))
 
     def bytes_for(self, rule: type[Rule]) -> int:
-        """The memory of a rule's stores."""
-        return sum(8 * math.prod(shape) for shape in self._shapes(rule))
+        """The memory of a rule's stores, of which there are two in an epoch: as they were and as they will be."""
+        return 2 * sum(8 * math.prod(shape) for shape in self._shapes(rule))
 
     def _shapes(self, rule: Rule | type[Rule]) -> list[tuple[int, ...]]:
         return [tuple(self.length(axis) for axis in axes) for axes in rule.stores]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,7 +23,7 @@ from trellis.models.learning import given_labels, learn_features
 from trellis.models.linear import LinearChain
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
 from trellis.models.serial import description_of, model_from
-from trellis.models.settings import check_settings
+from trellis.models.settings import USUAL_L2, check_settings
 from trellis.models.tagger import Tagger
 from trellis.models.warm import carried_over
 from trellis.scoring import observed_layout, with_observed_arcs
@@ -71,7 +70,7 @@ class CRF(Tagger[LinearChain]):
         loss: str | None = None,
         optimizer: str = "auto",
         options: Mapping[str, Any] | None = None,
-        l2: float = 1.0,
+        l2: float = USUAL_L2,
         l1: float = 0.0,
         hyperbolic: float = 0.0,
         costs: Mapping[str, float] | None = None,
@@ -181,8 +180,6 @@ class CRF(Tagger[LinearChain]):
         keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
         with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, **keeps) as objective:
             outcome = fitting.train(objective, optimizer, theta, held_out, [X, model])
-        if traits_of(type(optimizer)).any_end and not outcome.stuck:
-            outcome = replace(outcome, converged=True)
         if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
             raise DataError("training led to weights that are no numbers; are there extreme feature values?")
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)

@@ -23,12 +23,14 @@ def warn_of_stop(outcome: Outcome, optimizer: Any) -> None:
 
     if outcome.converged or outcome.stopped_early:
         return
-    if hasattr(optimizer, "step_size") and not outcome.theta.any():
-        why = "every step led too far, and all weights are 0; give a smaller step_size, or none"
+    if outcome.missed:
+        epochs = "epoch" if outcome.missed == 1 else f"{outcome.missed} epochs"
+        why = f"the last {epochs} led too far and left nothing behind; give a smaller step_size"
     elif outcome.stuck:
         why = "no step lowers the objective (extreme feature values?)"
     else:
-        more = "the option epochs, max_iter" if traits_of(type(optimizer)).is_online else "max_iter"
+        limit = traits_of(type(optimizer)).limit
+        more = "max_iter" if limit is None else f"the option {limit}, max_iter"
         why = f"raise {more} or tol"
     message = f"training stopped after {outcome.iterations} iterations before it converged; {why}"
     warnings.warn(message, ConvergenceWarning, stacklevel=_CALLER)

@@ -49,8 +49,8 @@ def fingerprint(
 def settings_of(params: dict[str, Any]) -> dict[str, Any]:
     """Those that a training depends on, as a file gives them back."""
     settings = {name: plain(value) for name, value in params.items() if name not in _FREE}
-    if settings.get("options"):
-        settings["options"] = _lasting(settings["options"], params["optimizer"]) or None
+    if "options" in settings:
+        settings["options"] = _lasting(settings["options"] or {}, params["optimizer"])
     written: dict[str, Any] = json.loads(json.dumps(settings))
     return written
 

@@ -109,6 +109,8 @@ class Fitting:
     ) -> Outcome:
         """Trains from theta, or goes on where an interrupted training was. `objective`: what the optimiser works on;
         `data`: what is in memory beside it."""
+        from trellis.optim import traits_of
+
         settings, resumed = self._estimator, self._resumed(objective, optimizer, len(theta))
         theta = self._begun(objective, optimizer, theta) if resumed is None else theta
         log = self._log
@@ -128,6 +130,8 @@ class Fitting:
                 if self._written is not None:
                     _LOG.info("interrupted; iteration %d is kept, go on with resume=True (--resume)", self._written)
                 raise
+            if traits_of(type(optimizer)).any_end and not outcome.stuck:
+                outcome = replace(outcome, converged=True)
             if log is not None:
                 log.write("end", self._last_line(outcome))
         return outcome

@@ -1,4 +1,4 @@
-"""Settings -> optimiser and prior."""
+"""Settings -> optimiser, loss and prior."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from trellis.errors import SettingError
+from trellis.models.settings import USUAL_L2
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     F64 = NDArray[np.float64]
 
 _LOG = logging.getLogger(__name__)
-_USUAL_L2 = 1.0  # where none is given
 _ROUGHLY = 1e-3  # tolerance of a solution that is only a start
 
 
@@ -53,21 +53,21 @@ def optimizer_of(settings: Settings) -> Optimizer:
     return find_optimizer(settings.optimizer, settings.tol, **options)
 
 
-def loss_of(settings: Settings, labels: str, with_costs: bool) -> Loss:
+def loss_of(settings: Settings, known_as: str, with_costs: bool) -> Loss:
     """The loss that is named, or else the optimiser's own, for labels that are `gold`, known in `part`, or `soft`."""
     from trellis.losses import find_loss
     from trellis.optim import OPTIMIZERS, traits_of
 
     name, kind = loss_name(settings), OPTIMIZERS.get(settings.optimizer)
     own = kind is not None and bool(traits_of(kind).learns)  # another loss would need another optimiser
-    if own and labels != "gold":
+    if own and known_as != "gold":
         raise SettingError(
             f"optimizer '{settings.optimizer}' needs one label for each token; use lbfgs or auto with the loss log"
         )
-    loss = find_loss(name, labels)
+    loss = find_loss(name, known_as)
     if with_costs and not loss.uses_costs:
-        what, of = (f"optimizer '{settings.optimizer}'", " with lbfgs or auto") if own else (f"loss '{name}'", "")
-        raise SettingError(f"{what} knows no costs; use softmax-margin, hinge or a pointwise loss{of}")
+        what, by = (f"optimizer '{settings.optimizer}'", " with lbfgs or auto") if own else (f"loss '{name}'", "")
+        raise SettingError(f"{what} knows no costs; use softmax-margin, hinge or a pointwise loss{by}")
     if settings.optimizer == "cg" and loss.curvature_is is None:
         raise SettingError(f"the loss '{name}' has corners, where cg stops; use lbfgs or auto")
     return loss
@@ -101,7 +101,7 @@ def prior_of(settings: Settings) -> Prior:
         if settings.l1 or settings.hyperbolic:
             name = "l1" if settings.l1 else "hyperbolic"
             raise SettingError(f"optimizer '{settings.optimizer}' knows no prior, and {name} is given; leave it out")
-        if settings.l2 not in (0.0, _USUAL_L2):  # who compares optimisers may give it to all of them
+        if settings.l2 not in (0.0, USUAL_L2):  # who compares optimisers may give it to all of them
             _LOG.info("optimizer '%s' knows no prior: l2 has no effect", settings.optimizer)
         return L2(0.0)
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from trellis.errors import SettingError, shown
 
+USUAL_L2 = 1.0  # where none is given
 MOST_DEGREE = 20  # of a polynomial kernel: numbers grow beyond what floats can tell apart
 
 

@@ -22,6 +22,7 @@ from trellis.scoring.layout import WeightLayout
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
+_MOST = 8 << 30  # bytes
 _SMALL, _LARGE = 1e-50, 1e50  # values of attributes: others would take changes of weights out of the numbers there are
 
 
@@ -56,6 +57,12 @@ class BoostingData:
     def running(self) -> Running:
         """Memory for what changes, all zeros."""
         tokens, sentences, arcs = len(self.text.gold), len(self.lengths), len(self.features.source)
+        needed = 8 * (2 * tokens * self._width + sentences * arcs + 2 * self._cells)
+        if needed > _MOST:
+            raise SettingError(
+                f"boosting would need {needed / 2**30:.0f} GB for probabilities of all tokens and sums of all weights; "
+                "use another optimizer, fewer sentences or fewer features (min_count)"
+            )
         return Running(
             scores=np.zeros((tokens, self._width)),
             transitions=np.zeros((self.labels, self.labels)),

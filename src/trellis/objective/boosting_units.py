@@ -107,7 +107,9 @@ class Units:
         buckets = largest_of(bucket + 1, start)
         base = np.concatenate([[0], np.cumsum(buckets * count)]).astype(np.int64)
         if base[-1] > _MOST_CELLS:
-            raise SettingError(f"boosting would need {base[-1]:,} sums, of which it can number {_MOST_CELLS:,}")
+            raise SettingError(
+                f"boosting would need {base[-1]:,} sums, of which {_MOST_CELLS:,} can be numbered; use fewer features"
+            )
         cell = np.empty(len(unit), np.int32)
         cell[place] = base[by_unit] + bucket * count[by_unit]
         label = label_at[_numbered(first, count)]

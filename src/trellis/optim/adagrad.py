@@ -55,7 +55,7 @@ class AdaGrad:
         prior = 0.5 * objective.l2 * dot(theta, theta) + objective.l1 * float(np.abs(theta).sum())
         value, epoch = loss + prior, state.epoch + 1
         if went_too_far(loss, missing, online.sentences, theta):
-            return replace(state, epoch=epoch, stuck=True)
+            return replace(state, epoch=epoch, stuck=True, missed=1)
         values = () if missing else latest(state.values, value, self.period)
         return replace(
             state, theta=theta, value=value, vectors=(theta, squares), epoch=epoch, values=values,

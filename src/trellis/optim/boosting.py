@@ -106,7 +106,8 @@ class Boosting:
 
     def step(self, objective: Objective, state: BoostingState) -> BoostingState:
         """So many rounds."""
-        count = min(self.rounds_per_step, self.rounds - state.rounds)
+        whole = self.rounds_per_step - state.rounds % self.rounds_per_step
+        count = min(whole, self.rounds - state.rounds)
         if state.converged or count <= 0:
             return state if state.converged else replace(state, finished=True)
         done = objective.boosting().rounds(
@@ -114,7 +115,7 @@ class Boosting:
         )
         value = float(done.loss[-1]) if len(done.loss) else done.start
         rounds = state.rounds + len(done.loss)
-        slow = done.start - value <= self.tol * value
+        slow = count == self.rounds_per_step and done.start - value <= self.tol * value
         return BoostingState(
             done.theta,
             value,

@@ -75,7 +75,7 @@ class EG:
     def stored(self, objective: Objective) -> int:
         from trellis.objective.rules.eg import EGRule
 
-        return 2 * objective.online(marginals=True).bytes_for(EGRule)  # before and after an epoch
+        return objective.online(marginals=True).bytes_for(EGRule)
 
     def _made_anew(self, objective: Objective, state: GapState) -> GapState:
         """theta and the dual from potentials; before the first epoch, these from theta if it is not zero."""

@@ -79,4 +79,4 @@ class BCFW:
     def stored(self, objective: Objective) -> int:
         from trellis.objective.rules.frank_wolfe import FrankWolfeRule
 
-        return 2 * objective.online(marginals=True).bytes_for(FrankWolfeRule)  # before and after an epoch
+        return objective.online(marginals=True).bytes_for(FrankWolfeRule)

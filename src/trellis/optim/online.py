@@ -20,7 +20,8 @@ class OnlineState:
     """After `epoch` epochs. `theta` is what training would end with, such as an average; `vectors` are what the rule
     changes, each as long as theta, `stores` its memory for tokens or sentences, `numbers` whatever else it counts.
     `value` is what was added up on the way: the loss of each sentence before its own update; `values`: after the last
-    epochs. `finished`: all epochs are done, of an optimiser that knows that this is not its end."""
+    epochs. `finished`: all epochs are done, of an optimiser that knows that this is not its end. `missed`: how many of
+    the last epochs led too far and left nothing behind."""
 
     theta: F64
     value: float = math.inf
@@ -33,6 +34,7 @@ class OnlineState:
     converged: bool = False
     stuck: bool = False
     finished: bool = False
+    missed: int = 0
 
     @property
     def iteration(self) -> int:

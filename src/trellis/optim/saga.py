@@ -62,7 +62,10 @@ class SAGA:
         value, epoch = loss + 0.5 * objective.l2 * dot(theta, theta), state.epoch + 1
         if went_too_far(loss, missing, online.sentences, theta):
             size /= 10.0
-            return replace(state, numbers=(size,), epoch=epoch, finished=epoch >= self.epochs, stuck=size < _SMALLEST)
+            return replace(
+                state, numbers=(size,), epoch=epoch, finished=epoch >= self.epochs, stuck=size < _SMALLEST,
+                missed=state.missed + 1,
+            )  # fmt: skip
         rises = bool(missing) or (bool(state.values) and value > (1.0 + _ROUGHLY) * state.values[-1])
         size *= _SHORTER if rises else _LONGER
         gradient = norm(mu + objective.l2 * theta)
@@ -70,7 +73,7 @@ class SAGA:
         flat = not missing and gradient <= self.tol * max(1.0, norm(theta))
         return replace(
             state, theta=theta, value=value, vectors=(theta, mu), stores=done.stores, numbers=(size,), epoch=epoch,
-            values=values, gradient_norm=gradient, finished=epoch >= self.epochs,
+            values=values, missed=0, gradient_norm=gradient, finished=epoch >= self.epochs,
             converged=flat or has_settled(values, self.period, self.tol),
         )  # fmt: skip
 
@@ -87,4 +90,4 @@ class SAGA:
     def stored(self, objective: Objective) -> int:
         from trellis.objective.rules.saga import SAGARule
 
-        return 2 * objective.online(marginals=True).bytes_for(SAGARule)  # before and after an epoch
+        return objective.online(marginals=True).bytes_for(SAGARule)

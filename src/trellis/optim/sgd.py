@@ -64,11 +64,14 @@ class SGD:
         epoch = state.epoch + 1
         if went_too_far(loss, missing, online.sentences, theta):  # once more with a smaller step
             size = state.numbers[0] / 10.0
-            return replace(state, numbers=(size,), epoch=epoch, finished=epoch >= self.epochs, stuck=size < _SMALLEST)
+            return replace(
+                state, numbers=(size,), epoch=epoch, finished=epoch >= self.epochs, stuck=size < _SMALLEST,
+                missed=state.missed + 1,
+            )  # fmt: skip
         value = loss + 0.5 * objective.l2 * dot(theta, theta)
         values = () if missing else latest(state.values, value, self.period)
         return replace(
-            state, theta=done.average if self.averaged else theta, value=value, vectors=(theta,), epoch=epoch,
+            state, theta=done.average if self.averaged else theta, value=value, vectors=(theta,), epoch=epoch, missed=0,
             values=values, converged=has_settled(values, self.period, self.tol), finished=epoch >= self.epochs,
         )  # fmt: skip
 

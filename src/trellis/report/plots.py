@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,17 @@ def _png(figure: Any) -> bytes:
     return small.getvalue()
 
 
+def tick_labels(values: Sequence[float]) -> list[str]:
+    """Of rising values along a logarithmic axis: the last, and those that leave room for the next one written."""
+    labels: list[str] = []
+    written = math.inf
+    for value in reversed(values):
+        there = _APART * value <= written
+        written = value if there else written
+        labels.append("" if not there else f"{value:,.0f}" if value == round(value) else f"{value:g}")
+    return labels[::-1]
+
+
 def _draw_line(axis: Any, line: Line) -> Any:
     style = line.style
     every = max(1, len(line.x) // _MARKS)
@@ -114,8 +125,7 @@ def _dress(axis: Any, panel: Panel) -> None:
         axis.set_xscale("log")
         values = sorted({value for line in panel.lines for value in line.x})
         if len(values) <= _FEW:  # else powers of ten, and what lies between them where there is but one
-            room = [_APART * a <= b for a, b in pairwise(values)] + [True] * bool(values)
-            axis.set_xticks(values, [f"{value:,g}" if there else "" for value, there in zip(values, room, strict=True)])
+            axis.set_xticks(values, tick_labels(values))
             axis.set_xticks([], minor=True)
     if panel.log_y:
         axis.set_yscale("log")

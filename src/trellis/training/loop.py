@@ -58,7 +58,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The trained weights and how training went."""
+    """The trained weights and how training went; `missed`: how many of the last iterations led too far, see
+    `optim.online.OnlineState`."""
 
     theta: F64
     objective: float
@@ -70,6 +71,7 @@ class Outcome:
     seconds: float
     dev_score: float | None
     products: int = 0
+    missed: int = 0
 
 
 class Keeper(Protocol):
@@ -175,4 +177,5 @@ def _outcome(objective: Objective, run: Run, stopped_early: bool, began: float) 
         time.perf_counter() - began,
         None if best is None else float(best.score),
         state.products,
+        getattr(state, "missed", 0),
     )

@@ -52,7 +52,7 @@ _ALL = [
     ),
     Method(
         "perceptron", "averaged perceptron", Style(PURPLE, "-.", "v"), "perceptron",
-        options={"epochs": 300}, max_iter=300, follows=True,
+        options={"epochs": 300}, max_iter=300, follows=True, cost=2,
     ),
     Method(
         "boosting", "boosting", Style(BLACK, ":", "x"), "boosting",

@@ -9,7 +9,7 @@ from trellis.studies.altun.methods import LOSSES
 from trellis.studies.altun.pictures import plots_of
 from trellis.studies.altun.plan import COMPARED, NOISY_TIMES
 from trellis.studies.altun.results import Study
-from trellis.studies.altun.setting import READINGS, about_priors, about_running
+from trellis.studies.altun.setting import READINGS, about_methods, about_priors, about_running
 from trellis.studies.altun.tasks import KINDS
 
 _INTRO = """
@@ -48,13 +48,12 @@ def write_page(study: Study, images: str) -> str:
         "## Perceptron and boosting (Table 3)",
         "Scores on test data in percent, paper / here; for parts of speech the paper has no perceptron.",
         tables.of_methods(study, tasks),
-        _METHODS,
+        about_methods(study),
         "Boosting's best score on held-out data with so many of the weights:",
         tables.of_sparseness(study, tasks),
         *(plot(f"boosting-{task}.png", "Boosting along the way") for task in tasks),
         "## Training time and active features",
-        "Where there is a file to score on, the times of perceptron and boosting contain that: once an epoch, or every "
-        "500 rounds.",
+        "Where there is a file to score on, the times of perceptron and boosting contain that.",
         tables.of_costs(study, tasks),
         "## Smaller corpora",
         "Sentences drawn at random; a smaller corpus is part of a larger one. The paper shows no figures of these.",
@@ -81,24 +80,7 @@ def write_page(study: Study, images: str) -> str:
 
 _READ_CLAIMS = """
 Points of F1 or accuracy, one figure for each task (`ner`, `pos`, `ptb`) and feature set; the least favourable loss
-where a claim is about all of them. That more features are better is judged on the sets that the paper has. *holds*: it
-is right about every figure; *mixed*: about some of them.
-"""
-_METHODS = """
-The averaged perceptron makes 300 epochs, boosting 30,000 rounds of one weight each, with no prior. Where there is a
-file to score on besides the test data (entities, and the Treebank sample) both keep the weights that do best there; on
-CoNLL-2000 they keep their last ones. Boosting has no tag dictionary.
-
-With words alone the perceptron needs its epochs: its F1 on the Spanish file testa is 51.7 after 20 and 63.0 after 300.
-A word that is not in the training data has no weights there, so that transitions alone decide. After 20 epochs 96% of
-such words are labelled `O`, after 300 epochs 81%; 59% are right.
-
-This boosting is not the paper's Algorithm 2 to the letter. It bounds the loss token by token, which is tighter than the
-paper's bound over whole paths; a change may go on along its line as long as the loss falls; the loss of a sentence goes
-on along its tangent beyond -log P(y) = 2, so that no sentence outweighs the others; and sums are smoothed by 0.3 mean
-losses of a sentence, which was chosen on the file testa. The bound is checked in every round. The paper's own is there
-as well (`bound="paths"`): on 1,200 Spanish sentences with S3 it had found no entity after 1,000 rounds,
-where this one comes to an F1 of 59.
+where a claim is about all of them. *holds*: it is right about every figure; *mixed*: about some of them.
 """
 _TIMES = " and ".join(f"{times:g}" for times in NOISY_TIMES)
 _NOISE = f"""

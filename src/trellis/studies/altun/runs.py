@@ -54,7 +54,7 @@ def run_cell(task: Task, cell: Cell, limits: dict[str, Any], seed: int, threads:
         labels=len(crf.classes_),
         sentences=len(train),
         tokens=train.tokens,
-        moments=tuple(moments[:: 1 + len(moments) // _MOST_MOMENTS]),
+        moments=tuple(moments[:: -1 - len(moments) // _MOST_MOMENTS][::-1]),  # the last one among them
     )
 
 
