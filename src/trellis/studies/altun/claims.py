@@ -47,7 +47,8 @@ class Judged:
 
     @property
     def here(self) -> str:
-        return "; ".join(f"{name} {self.claim.unit.format(value)}" for name, value, _ in self.findings) or "-"
+        figures = [(name, round(value, 2) + 0.0) for name, value, _ in self.findings]  # + 0.0: no -0.00
+        return "; ".join(f"{name} {self.claim.unit.format(value)}" for name, value in figures) or "-"
 
     def as_json(self) -> dict[str, Any]:
         claim = self.claim
