@@ -10,6 +10,8 @@ import sys
 
 import pytest
 
+import trellis
+from trellis.cli.console import amount
 from trellis.corpus import sample_corpus, sample_path, write_conll
 
 COLUMNS = "word,pos,chunk,entity"
@@ -364,6 +366,28 @@ def test_training_that_does_not_converge_says_so(run, tmp_path):
     assert "before it converged" in err
     assert last_json(out)["converged"] is False
     assert run(*arguments, "--model", tmp_path / "m", "--strict")[0] == 3
+
+
+def test_a_kernel_perceptron_with_mistakes_left_says_why_it_is_not_strictly_done(run, tmp_path):
+    arguments = ["train", sample_path("train"), "--columns", COLUMNS, "--target", "chunk"]
+    code, _, err = run(
+        *arguments, "--model-type", "kernel-perceptron", "--options", "epochs=1", "--model", tmp_path / "m", "--strict"
+    )
+    assert (code, err.splitlines()[-1]) == (3, "--strict: training had not converged after 1 iterations")
+
+
+def test_options_may_be_given_in_several_places(run, tmp_path):
+    arguments = ["train", sample_path("train"), "--columns", COLUMNS, "--target", "chunk", "--optimizer", "sgd"]
+    given = ["--options", "epochs=2", "--options", "step_size=none,averaged=false", "--model", tmp_path / "m"]
+    assert run(*arguments, *given)[0] == 0
+    assert trellis.load(tmp_path / "m").options == {"epochs": 2, "step_size": None, "averaged": False}
+    code, _, err = run(*arguments, *given, "--options", "epochs=3")
+    assert (code, "'epochs' is given twice" in err) == (1, True)
+
+
+@pytest.mark.parametrize(("value", "text"), [(1234.5, "1,234.50"), (-0.25, "-0.25"), (2.5e21, "2.5e+21")])
+def test_amounts_are_written_to_be_read(value, text):
+    assert amount(value) == text
 
 
 def test_data_check_reports_illegal_transitions_and_overlap(run, tmp_path):

@@ -118,7 +118,9 @@ class TestLearning:
         assert model.dev_score_ > 0.9
 
     def test_stopping_before_the_goal_is_said(self, corpus):
-        with pytest.warns(ConvergenceWarning, match="1 iterations before it converged; raise max_iter or tol"):
+        with pytest.warns(
+            ConvergenceWarning, match=r"1 iterations before it converged; raise max_iter \(now 1\) or tol"
+        ):
             model = CRF(target="chunk", max_iter=1).fit(corpus)
         assert not model.converged_
         assert model.iterations_ == 1

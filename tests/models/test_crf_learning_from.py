@@ -78,7 +78,7 @@ class TestLosses:
                 CRF(**settings, options={"step_size": 1e300}).fit(corpus, start=start)
 
     def test_weights_that_a_prior_keeps_at_0_are_no_such_thing(self, corpus):
-        with pytest.warns(ConvergenceWarning, match="raise the option epochs, max_iter or tol"):
+        with pytest.warns(ConvergenceWarning, match=r"raise max_iter \(now 3\) or tol"):
             CRF("chunk", optimizer="adagrad", l1=1e5, max_iter=3).fit(corpus)
 
     @pytest.mark.parametrize("optimizer", ["perceptron", "pa", "arow", "mira"])
@@ -88,8 +88,10 @@ class TestLosses:
 
     @pytest.mark.parametrize("optimizer", ["sgd", "adagrad", "saga", "eg"])
     def test_too_few_epochs_on_the_way_to_a_minimum_are_told(self, corpus, optimizer):
-        with pytest.warns(ConvergenceWarning, match="after 2 iterations .* raise the option epochs, max_iter or tol"):
+        with pytest.warns(ConvergenceWarning, match=r"after 2 iterations .* raise max_iter \(now 2\) or tol"):
             assert not CRF("chunk", optimizer=optimizer, max_iter=2).fit(corpus).converged_
+        with pytest.warns(ConvergenceWarning, match=r"after 2 iterations .* raise the option epochs \(now 2\) or tol"):
+            assert not CRF("chunk", optimizer=optimizer, options={"epochs": 2}).fit(corpus).converged_
 
     def test_the_name_is_part_of_the_model(self, tmp_path):
         CRF(loss="pointwise-log", costs={"A": 2}, options={"memory": 5}, optimizer="lbfgs").fit(X, Y).save(

@@ -8,7 +8,7 @@ import logging
 import numpy as np
 import pytest
 
-from trellis import CRF, ConvergenceWarning
+from trellis import CRF, ConvergenceWarning, KernelPerceptron
 from trellis.errors import CheckpointError, DamagedModelError, FileAccessError, SettingError
 from trellis.optim import OPTIMIZERS, traits_of
 
@@ -212,6 +212,20 @@ class TestBelonging:
         with pytest.raises(CheckpointError, match=message):
             CRF(**{"target": "chunk", **other}).fit(corpus, dev=heldout, checkpoint=folder, resume=True)
         assert (folder / "training.checkpoint").read_bytes() == before
+
+    def test_options_are_compared_one_by_one_as_they_count(self, corpus, tmp_path):
+        def fit(optimizer="arow", **more):
+            return CRF("chunk", optimizer=optimizer, **more).fit(corpus, checkpoint=tmp_path, resume=True)
+
+        fit(options={"epochs": 2})
+        fit(options={"epochs": 2, "gamma": 100.0})  # as if it were not given
+        fit(l2=3.0)  # which means nothing to it
+        with pytest.raises(
+            CheckpointError, match=r"was made with option gamma=100.0, this is option gamma=5.0; resume"
+        ):
+            fit(options={"gamma": 5.0})
+        with pytest.raises(CheckpointError, match="the checkpoint was made by a crf, this is a kernel-perceptron; res"):
+            KernelPerceptron("chunk").fit(corpus, checkpoint=tmp_path, resume=True)
 
     def test_other_data_is_refused(self, corpus, heldout, make_corpus, folder):
         def going_on(data, **more):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from trellis.training import Progress
 
 Report = Callable[["Progress"], None]
+
+_TOO_LONG = 1e10  # for a number with all its digits
 
 
 def say(text: str) -> None:
@@ -81,12 +84,25 @@ def training_progress(label: str) -> Iterator[Report]:
         def report(now: Progress) -> None:
             _stop_if_interrupted(now)
             dev = "" if now.dev_score is None else f"  dev {100 * now.dev_score:.2f}"
-            state = f"#{now.iteration}  {now.objective:,.2f}  |g| {now.gradient_norm:.2g}{dev}"
+            state = f"#{now.iteration}  {amount(now.objective)}{_how_near(now)}{dev}"
             bar.update(
                 task, completed=now.fraction, state=f"{state}  {now.seconds:.0f} s, {now.seconds_left:.0f} s left"
             )
 
         yield report
+
+
+def _how_near(now: Progress) -> str:
+    """The end is: by the duality gap or the gradient, where there is one."""
+    for name, value in (("gap", now.more.get("gap", math.inf)), ("|g|", now.gradient_norm)):
+        if math.isfinite(value):
+            return f"  {name} {value:.2g}"
+    return ""
+
+
+def amount(value: float) -> str:
+    """1,234.56, or 1.23e+15 where nobody would count the digits."""
+    return f"{value:,.2f}" if abs(value) < _TOO_LONG else f"{value:.6g}"
 
 
 def _stop_if_interrupted(now: Progress) -> None:

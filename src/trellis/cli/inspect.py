@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from trellis.cli import options
-from trellis.cli.console import print_json
+from trellis.cli.console import amount, print_json
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _console() -> tuple[Console, int | None]:
 def _show_supports(tagger: KernelPerceptron, found: SupportInspection) -> None:
     console, room = _console()
     console.print(f"{tagger!r}")
-    ended = "no mistake in the last" if tagger.converged_ else f"objective {tagger.objective_:,.2f} in the last"
+    ended = "no mistake in the last" if tagger.converged_ else f"objective {amount(tagger.objective_)} in the last"
     console.print(
         f"{tagger.iterations_} epochs, {ended}; {len(found.labels)} labels, {found.attributes:,} attributes, "
         f"{found.supports:,} support tokens with {found.coefficients:,} coefficients"
@@ -136,7 +136,7 @@ def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
     console.print(f"{crf!r}")
     ended = "converged" if crf.converged_ else "stopped early" if crf.stopped_early_ else "not converged"
     console.print(
-        f"objective {crf.objective_:,.2f} after {crf.iterations_} iterations, {ended}; {len(found.labels)} labels, "
+        f"objective {amount(crf.objective_)} after {crf.iterations_} iterations, {ended}; {len(found.labels)} labels, "
         f"{found.attributes:,} attributes, {found.weights:,} weights\n"
     )
     headings = ["template", "on", "attributes", "weights", "not 0", "largest", "size", "a token"]

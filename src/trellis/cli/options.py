@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from trellis.errors import SettingError
@@ -20,8 +22,21 @@ def names_of(columns: str | None) -> list[str] | None:
     return None if columns is None else columns.split(",")
 
 
+_WORDS = {"true": True, "false": False, "none": None}
+
+
+class Joined(click.Option):
+    """With `multiple`: may be given several times; values are joined by commas. In a file it is one text."""
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        return value if isinstance(value, str) else ",".join(value or ())
+
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        return super().process_value(ctx, value) or None
+
+
 def table_of(text: object, option: str) -> dict[str, object] | None:
-    """`name=value,name=value` -> a dict; numbers and true or false are taken as such."""
+    """`name=value,name=value` -> a dict; numbers, true, false and none are taken as such."""
     if text is None:
         return None
     table: dict[str, object] = {}
@@ -36,8 +51,8 @@ def table_of(text: object, option: str) -> dict[str, object] | None:
 
 
 def _plain_value(text: str) -> object:
-    if text.lower() in ("true", "false"):
-        return text.lower() == "true"
+    if text.lower() in _WORDS:
+        return _WORDS[text.lower()]
     for kind in (int, float):
         try:
             return kind(text)

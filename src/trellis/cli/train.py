@@ -12,7 +12,7 @@ import click
 
 from trellis.cli import config, options
 from trellis.cli.choosing import estimator_of
-from trellis.cli.console import messages, print_json, say, say_if_first_run, training_progress
+from trellis.cli.console import amount, messages, print_json, say, say_if_first_run, training_progress
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -34,9 +34,21 @@ OPTIMIZERS = (
 @click.option("--model-type", default="crf", show_default=True, help="crf or kernel-perceptron.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
-@click.option("--costs", metavar="LABEL=X,...", help="Cost of a mistake where that is the label (margin, pointwise).")
+@click.option(
+    "--costs",
+    cls=options.Joined,
+    multiple=True,
+    metavar="LABEL=X,...",
+    help="Cost of a mistake where that is the label (margin, pointwise).",
+)
 @click.option("--optimizer", default="auto", show_default=True, help=OPTIMIZERS)
-@click.option("--options", metavar="NAME=X,...", help="The optimizer's own settings, or the model type's: memory=50.")
+@click.option(
+    "--options",
+    cls=options.Joined,
+    multiple=True,
+    metavar="NAME=X,...",
+    help="The optimizer's own settings, or the model type's: memory=50.",
+)
 @click.option("--l2", type=float, default=1.0, show_default=True, help="Gaussian prior; the penalty is l2/2 |theta|^2.")
 @click.option("--l1", type=float, default=0.0, show_default=True, help="The penalty l1 |theta|_1: weights that are 0.")
 @click.option("--hyperbolic", type=float, default=0.0, show_default=True, help="Strength of a prior between l1 and l2.")
@@ -130,6 +142,7 @@ def train(
     if json:
         print_json(_as_json(tagger, model, seconds))
     if strict and not (tagger.converged_ or tagger.stopped_early_):
+        say(f"--strict: training had not converged after {tagger.iterations_} iterations")
         sys.exit(3)
 
 
@@ -172,7 +185,7 @@ def _features_from_input() -> str:
 
 def _report(crf: Tagger[Any], model: str, dev: str | None, seconds: float) -> None:
     say(
-        f"objective {crf.objective_:,.2f} after {crf.iterations_} iterations; {len(crf.classes_)} labels, "
+        f"objective {amount(crf.objective_)} after {crf.iterations_} iterations; {len(crf.classes_)} labels, "
         f"{crf.model_.summary}; wrote {model} ({Path(model).stat().st_size / 1e6:.1f} MB) "
         f"in {seconds:.1f} s"
     )

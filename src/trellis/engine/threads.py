@@ -152,7 +152,8 @@ class ThreadedObjective:
         from trellis.engine.online import Online
         from trellis.objective.online import why_no_marginals, why_not_online
 
-        why = why_not_online(self.shards) or (why_no_marginals(self.shards) if marginals else None)
+        plain = all(isinstance(shard, PlainShard) for shard in self.shards)
+        why = (why_no_marginals(self.shards) if marginals and plain else None) or why_not_online(self.shards)
         if why is not None:
             raise SettingError(f"this optimizer cannot learn with {why}; use lbfgs or auto")
         if self._online is None:

@@ -61,6 +61,7 @@ class DualFitting(Fitting):
         if self._file is not None:
             self._made_from = {
                 "trellis": __version__,
+                "model type": "kernel-perceptron",
                 **settings_of(self._estimator.get_params()),
                 "labels": digest((model.labels, examples.gold, examples.offsets)),
                 "attributes": digest(examples.packed),

@@ -30,7 +30,7 @@ def warn_of_stop(outcome: Outcome, optimizer: Any) -> None:
         why = "no step lowers the objective (extreme feature values?)"
     else:
         limit = traits_of(type(optimizer)).limit
-        more = "max_iter" if limit is None else f"the option {limit}, max_iter"
-        why = f"raise {more} or tol"
+        own = limit is not None and outcome.iterations >= getattr(optimizer, limit)
+        why = f"raise {f'the option {limit}' if own else 'max_iter'} (now {outcome.iterations}) or tol"
     message = f"training stopped after {outcome.iterations} iterations before it converged; {why}"
     warnings.warn(message, ConvergenceWarning, stacklevel=_CALLER)

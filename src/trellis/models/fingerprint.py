@@ -37,6 +37,7 @@ def fingerprint(
     without."""
     return {
         "trellis": __version__,
+        "model type": "crf",
         **settings_of(params),
         "labels": digest((tuple(labels), examples.gold, examples.offsets)),
         "attributes": digest(examples),
@@ -49,18 +50,21 @@ def fingerprint(
 def settings_of(params: dict[str, Any]) -> dict[str, Any]:
     """Those that a training depends on, as a file gives them back."""
     settings = {name: plain(value) for name, value in params.items() if name not in _FREE}
-    if "options" in settings:
-        settings["options"] = _lasting(settings["options"] or {}, params["optimizer"])
+    if "optimizer" in settings:
+        settings |= _of_optimizer(settings.pop("optimizer"), settings.pop("options") or {}, settings.pop("l2"))
     written: dict[str, Any] = json.loads(json.dumps(settings))
     return written
 
 
-def _lasting(options: dict[str, Any], optimizer: str) -> dict[str, Any]:
-    """Without the optimiser's own limit, which is as free as max_iter."""
+def _of_optimizer(name: str, options: dict[str, Any], l2: float) -> dict[str, Any]:
+    """Its hyperparameters, given or not, but for the limit of its own, which is as free as max_iter; l2 where it knows
+    of priors."""
     from trellis.optim import OPTIMIZERS, traits_of
 
-    limit = traits_of(OPTIMIZERS[optimizer]).limit
-    return {name: value for name, value in options.items() if name != limit}
+    kind = OPTIMIZERS[name]
+    traits, all_of = traits_of(kind), {each.name: each.default for each in fields(kind)} | options
+    known = {f"option {key}": value for key, value in all_of.items() if key not in (traits.limit, "tol", "seed")}
+    return {"optimizer": name} | ({"l2": l2} if traits.uses_prior else {}) | known
 
 
 def digest(value: object) -> str:

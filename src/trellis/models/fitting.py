@@ -127,7 +127,7 @@ class Fitting:
             except KeyboardInterrupt:
                 if log is not None:
                     log.write("interrupted", {"checkpoint": self._written})
-                if self._written is not None:
+                if self._written:  # iteration 0 is the start
                     _LOG.info("interrupted; iteration %d is kept, go on with resume=True (--resume)", self._written)
                 raise
             if traits_of(type(optimizer)).any_end and not outcome.stuck:

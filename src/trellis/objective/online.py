@@ -143,7 +143,7 @@ def why_not_online(shards: Sequence[Any]) -> str | None:
     if any(target.known is not None or target.soft is not None for shard in shards for target in shard.targets):
         return "labels that are known in part, or soft"
     if any(_has_values_above(shard, _LARGEST) for shard in shards):
-        return f"feature values above {_LARGEST:g}"
+        return f"feature values above {_LARGEST:g} (scale them)"
     return None
 
 
@@ -151,4 +151,8 @@ def why_no_marginals(shards: Sequence[Any]) -> str | None:
     """What keeps rules that need marginals from these shards; None for nothing."""
     if any(shard.arcs is not None for shard in shards):
         return "attributes on transitions"
-    return f"feature values above {LARGEST:g}" if any(_has_values_above(shard, LARGEST) for shard in shards) else None
+    return (
+        f"feature values above {LARGEST:g} (scale them)"
+        if any(_has_values_above(shard, LARGEST) for shard in shards)
+        else None
+    )

@@ -72,7 +72,8 @@ class GapState(OnlineState):
 def smooth_prior(objective: Objective, name: str) -> float:
     """l2, if that is all there is of a prior."""
     if objective.l1 > 0:
-        raise SettingError(f"l1 is {objective.l1:g}, which {name} does not know; use the optimizer adagrad or owlqn")
+        other = "owlqn with the loss hinge" if name == "bcfw" else "adagrad or owlqn"
+        raise SettingError(f"l1 is {objective.l1:g}, which {name} does not know; use the optimizer {other}")
     return objective.l2
 
 

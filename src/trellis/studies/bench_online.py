@@ -98,7 +98,7 @@ def bench_online(
     unknown = [name for name in peers if name not in PEERS]
     if unknown:
         raise SettingError(f"CRFsuite has no '{unknown[0]}' to compare with; expected some of: {', '.join(PEERS)}")
-    given = {name: _checked(kind, {**options, "epochs": epochs}) for name, (kind, options) in optimizers.items()}
+    given = {name: _checked(kind, options, epochs) for name, (kind, options) in optimizers.items()}
     heldout = read_conll(test, columns=task.columns)
     for kind in {kind for kind, _ in given.values()}:
         ours.warm_up(task.columns, task.target, task.features, kind)
@@ -114,7 +114,10 @@ def bench_online(
     return OnlineBench(task, test, machine(), epochs, theirs, own)
 
 
-def _checked(kind: str, options: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def _checked(kind: str, options: Mapping[str, Any], epochs: int) -> tuple[str, Mapping[str, Any]]:
+    if "epochs" in options:
+        raise SettingError(f"epochs of {kind}: all learners make the same number, which is --epochs")
+    options = {**options, "epochs": epochs}
     if kind in OPTIMIZERS and not traits_of(OPTIMIZERS[kind]).is_online:
         online = [name for name, each in OPTIMIZERS.items() if traits_of(each).is_online]
         raise SettingError(f"optimizer '{kind}' does not go by single sentences; those that do: {', '.join(online)}")

@@ -118,6 +118,8 @@ def compared(made: Fingerprint, this: Fingerprint) -> list[str]:
         old, new = made.get(name), this.get(name)
         if old == new:
             continue
+        if name == "model type":
+            return [f"was made by a {old}, this is a {new}"]
         if name not in _SOURCES:
             out.append(f"was made with {name}={old!r}, this is {name}={new!r}")
         elif name == "dev" and old is None:

@@ -18,7 +18,10 @@ the exponential one, and the same two of single labels (pointwise). They compare
 named entities with three sets of features, and the gradient method with an averaged perceptron and with boosting. This
 page repeats their experiments (Tables 1 to 3, and what their text says of corpus sizes, priors and noise).
 """
-_QUICK = "**This is a quick run on a little data, to see that everything works. Its figures mean nothing.**"
+_QUICK = (
+    "**This is a quick run on a little data, to see that everything works; where no folder with corpora was given, "
+    "that is the corpus that ships with Trellis, whatever the headings say. Its figures and verdicts mean nothing.**"
+)
 _OPEN = "A star: stopped at the limit on iterations, before it converged."
 
 
