@@ -63,7 +63,7 @@ class EG:
         return self._judged(objective, state)
 
     def fraction_done(self, state: GapState) -> float:
-        return min(state.epoch / self.epochs, 1.0)
+        return state.fraction_done(self.epochs, self.tol)
 
     def usual_work(self, objective: Objective) -> float:
         return self.epochs / 50.0

@@ -67,7 +67,7 @@ class BCFW:
         )  # fmt: skip
 
     def fraction_done(self, state: GapState) -> float:
-        return min(state.epoch / self.epochs, 1.0)
+        return state.fraction_done(self.epochs, self.tol)
 
     def usual_work(self, objective: Objective) -> float:
         return self.epochs / 40.0

@@ -68,6 +68,12 @@ class GapState(OnlineState):
     def more(self) -> dict[str, float]:
         return {"dual": self.dual, "gap": self.gap}
 
+    def fraction_done(self, epochs: int, tol: float) -> float:
+        """By epochs, or by how far the gap has fallen on its way to `tol` of the objective, in powers of ten."""
+        part = self.gap / abs(self.value) if self.value and math.isfinite(self.gap) else 1.0
+        fallen = math.log(min(max(part, tol), 1.0)) / math.log(tol)
+        return min(max(self.epoch / epochs, fallen), 1.0)
+
 
 def smooth_prior(objective: Objective, name: str) -> float:
     """l2, if that is all there is of a prior."""
