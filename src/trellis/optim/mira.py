@@ -20,7 +20,8 @@ class MIRA(MarginLearner):
     C: float = setting(1.0, above=0.0)
 
     def usual_work(self, objective: Objective) -> float:
-        return super().usual_work(objective) * (1.0 + 0.3 * self.k + 0.005 * self.k**2)
+        # CoNLL-2000: 7, 34 and 340 times as long as the perceptron with k = 5, 20 and 100
+        return super().usual_work(objective) * (1.0 + self.k + 0.025 * self.k**2)
 
     def rule(self, steps: int) -> Any:
         from trellis.objective.rules.mira import MiraRule
