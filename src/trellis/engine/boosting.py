@@ -77,6 +77,10 @@ class Boosting:
         self.shift = 0.0  # the sums are over exp(shift)
 
     @property
+    def tokens(self) -> int:
+        return len(self.data.text.gold)
+
+    @property
     def nbytes(self) -> int:
         """About: of all large arrays here."""
         parts = (*self.data.text, *self.data.features, *self.now, self._promise, self._known)

@@ -129,6 +129,9 @@ class Boosted(Protocol):
     """An objective as boosting sees it."""
 
     @property
+    def tokens(self) -> int: ...
+
+    @property
     def nbytes(self) -> int:
         """Memory for all that boosting keeps."""
         ...
