@@ -56,7 +56,7 @@ _ALL = [
     ),
     Method(
         "boosting", "boosting", Style(BLACK, ":", "x"), "boosting",
-        settings={"tol": 1e-9}, options={"rounds": 30_000}, max_iter=60, has_dictionary=False, follows=True, cost=60,
+        settings={"tol": 1e-9}, options={"rounds": 10**6}, has_dictionary=False, follows=True, cost=60,
     ),
 ]  # fmt: skip
 METHODS = {method.key: method for method in _ALL}

@@ -11,7 +11,7 @@ from trellis.errors import ConvergenceWarning
 from trellis.models import CRF
 from trellis.studies.altun.cells import L2, NONE, Cell, Moment, Outcome
 from trellis.studies.altun.methods import METHODS, Method
-from trellis.studies.altun.tasks import Task, training_data
+from trellis.studies.altun.tasks import KINDS, Task, training_data
 from trellis.studies.clock import Stopwatch
 from trellis.training import Progress
 
@@ -68,7 +68,7 @@ def settings_of(task: Task, cell: Cell, method: Method, limits: dict[str, Any]) 
         **limits,
         **method.settings,
     }
-    settings["max_iter"] = min(limits["max_iter"], method.max_iter)
+    settings["max_iter"] = steps_of(method, task.key, limits["max_iter"])
     if method.follows:
         settings["patience"] = settings["max_iter"]  # the curve is wanted as a whole
     if method.grid:
@@ -76,3 +76,8 @@ def settings_of(task: Task, cell: Cell, method: Method, limits: dict[str, Any]) 
         if cell.prior != NONE:
             settings[cell.prior] = cell.strength
     return settings
+
+
+def steps_of(method: Method, task: str, most: int) -> int:
+    """The limit on iterations."""
+    return min(most, method.max_iter, KINDS[task].steps if method.optimizer == "boosting" else most)

@@ -6,6 +6,7 @@ from trellis.report.markdown import page
 from trellis.studies.altun.measures import along_the_way
 from trellis.studies.altun.methods import METHODS
 from trellis.studies.altun.results import Study
+from trellis.studies.altun.runs import steps_of
 from trellis.studies.altun.tasks import OFTEN
 
 _USUAL_EPOCHS = 20  # of a perceptron
@@ -67,10 +68,13 @@ rounds, where this one came to an F1 of 59.
 
 def about_methods(study: Study) -> str:
     """Perceptron and boosting."""
-    most = {name: min(METHODS[name].max_iter, study.settings["max_iter"]) for name in ("perceptron", "boosting")}
+    most = study.settings["max_iter"]
+    steps = {task: steps_of(METHODS["boosting"], task, most) for task, _ in study.scope.tasks}
+    rounds = ", ".join(f"{500 * count:,} ({task})" for task, count in steps.items())
     return page(
-        f"The averaged perceptron makes {most['perceptron']} epochs, boosting {most['boosting']} times 500 rounds of "
-        "one weight each; neither has a prior. Where there is a file to score on besides the test data (entities, and "
+        f"The averaged perceptron makes {min(METHODS['perceptron'].max_iter, most)} epochs. Boosting changes one "
+        f"weight a round, in {rounds} rounds, so that it uses no more than about a quarter of the weights: the paper's "
+        "uses about 10%. Neither has a prior. Where there is a file to score on besides the test data (entities, and "
         "the Treebank sample) both keep the weights that do best there; on CoNLL-2000 they keep their last ones. "
         "Boosting has no tag dictionary.",
         _about_epochs(study),
