@@ -62,8 +62,8 @@ paper's bound over whole paths; a change may go on along its line as long as the
 on along its tangent beyond -log P(y) = 2, so that no sentence outweighs the others; and sums are smoothed by 0.3 mean
 losses of a sentence, which was chosen on the file testa. The bound is checked in every round. The paper's own is there
 as well (`bound="paths"`), and much slower: on 1,200 Spanish sentences with S3 it had found no entity after 1,000
-rounds, where this one came to an F1 of 59. The number of rounds is a choice: 30,000 on CoNLL-2000 came to 91.09 (S1) and
-97.41 (S2) on the test data, with 29% and 28% of the weights.
+rounds, where this one came to an F1 of 59. The number of rounds is a choice: 30,000 on CoNLL-2000 came to 91.09 (S1)
+and 97.41 (S2) on the test data, with 29% and 28% of the weights.
 """
 
 
