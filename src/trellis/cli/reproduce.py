@@ -105,7 +105,7 @@ def altun(
 ) -> None:
     """Losses and optimisers for label sequences (Altun et al. 2003): Tables 1 to 3.
 
-    Takes some 90 minutes on two cores (an estimate); plots need trellis[plot].
+    Takes some two hours on two cores; plots need trellis[plot].
 
     \b
     Example:
