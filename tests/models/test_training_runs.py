@@ -11,6 +11,7 @@ import pytest
 from trellis import CRF, ConvergenceWarning, KernelPerceptron
 from trellis.errors import CheckpointError, DamagedModelError, FileAccessError, SettingError
 from trellis.optim import OPTIMIZERS, traits_of
+from trellis.store import CheckpointFile
 
 LISTS = ([[["a"], ["b"]], [["a"], ["c"]]], [["X", "Y"], ["X", "Z"]])
 
@@ -226,6 +227,17 @@ class TestBelonging:
             fit(options={"gamma": 5.0})
         with pytest.raises(CheckpointError, match="the checkpoint was made by a crf, this is a kernel-perceptron; res"):
             KernelPerceptron("chunk").fit(corpus, checkpoint=tmp_path, resume=True)
+
+    @pytest.mark.filterwarnings("ignore::trellis.errors.ConvergenceWarning")
+    @pytest.mark.parametrize("names", [("arow", "lbfgs"), ("lbfgs", "arow"), ("newton-cg", "eg"), ("boosting", "sgd")])
+    def test_the_state_of_another_optimizer_is_refused(self, corpus, tmp_path, names):
+        for name in names:
+            CRF("chunk", optimizer=name, max_iter=1).fit(corpus, checkpoint=tmp_path / name)
+        first, second = (CheckpointFile(tmp_path / name) for name in names)
+        description, tensors = second.read()
+        first.write({**first.read()[0], "state": description["state"]}, tensors)
+        with pytest.raises(DamagedModelError, match="which is not of its optimizer; delete it and train from the"):
+            CRF("chunk", optimizer=names[0], max_iter=2).fit(corpus, checkpoint=tmp_path / names[0], resume=True)
 
     def test_other_data_is_refused(self, corpus, heldout, make_corpus, folder):
         def going_on(data, **more):

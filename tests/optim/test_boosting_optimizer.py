@@ -146,6 +146,6 @@ def test_the_bound_by_paths_has_no_smoothing():
 
 
 def test_memory_that_is_not_there_is_not_asked_for(monkeypatch):
-    monkeypatch.setattr("trellis.objective.boosting._MOST", 100)
-    with pytest.raises(SettingError, match=r"boosting would need 0 GB .* use another optimizer, fewer sentences or"):
+    monkeypatch.setattr("trellis.objective.memory.MOST", 100)
+    with pytest.raises(SettingError, match=r"would need 0 GB .* sums of all weights; use lbfgs, fewer sentences or"):
         run(Boosting())

@@ -187,7 +187,7 @@ def test_memory_is_known_beforehand_and_not_asked_for_where_it_is_not_there(opti
         _, state, *_ = states(made, objective, np.zeros(objective.size))
         stores = sum(store.nbytes for store in state.stores)
         assert bytes_of(made, objective, objective.size) == 8 * made.vectors * objective.size + 2 * stores
-        monkeypatch.setattr("trellis.engine.online._MOST", 100)
+        monkeypatch.setattr("trellis.objective.memory.MOST", 100)
         if stores:
-            with pytest.raises(SettingError, match="tokens and sentences with 16 labels; use lbfgs, or fewer"):
+            with pytest.raises(SettingError, match="tokens and sentences with 16 labels; use lbfgs, fewer"):
                 made.step(objective, made.start(objective, np.zeros(objective.size)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -33,6 +34,11 @@ class Joined(click.Option):
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         return super().process_value(ctx, value) or None
+
+
+def pairs(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
+    """An option for `table_of`, in one place or several."""
+    return click.option(name, cls=Joined, multiple=True, metavar=metavar, help=text)
 
 
 def table_of(text: object, option: str) -> dict[str, object] | None:

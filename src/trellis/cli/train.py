@@ -34,21 +34,9 @@ OPTIMIZERS = (
 @click.option("--model-type", default="crf", show_default=True, help="crf or kernel-perceptron.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
-@click.option(
-    "--costs",
-    cls=options.Joined,
-    multiple=True,
-    metavar="LABEL=X,...",
-    help="Cost of a mistake where that is the label (margin, pointwise).",
-)
+@options.pairs("--costs", "LABEL=X,...", "Cost of a mistake where that is the label (margin, pointwise).")
 @click.option("--optimizer", default="auto", show_default=True, help=OPTIMIZERS)
-@click.option(
-    "--options",
-    cls=options.Joined,
-    multiple=True,
-    metavar="NAME=X,...",
-    help="The optimizer's own settings, or the model type's: memory=50.",
-)
+@options.pairs("--options", "NAME=X,...", "The optimizer's own settings, or the model type's: memory=50.")
 @click.option("--l2", type=float, default=1.0, show_default=True, help="Gaussian prior; the penalty is l2/2 |theta|^2.")
 @click.option("--l1", type=float, default=0.0, show_default=True, help="The penalty l1 |theta|_1: weights that are 0.")
 @click.option("--hyperbolic", type=float, default=0.0, show_default=True, help="Strength of a prior between l1 and l2.")

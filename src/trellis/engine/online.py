@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import CheckpointError, SettingError
+from trellis.errors import CheckpointError
+from trellis.objective.memory import check_memory
 from trellis.objective.online import FOUR, OnlineShard, Rule
 from trellis.objective.plain import PlainShard
 
 F64 = NDArray[np.float64]
 
-_MOST = 8 << 30  # bytes of a rule's stores
 _SMALLEST = 1e-16  # mean x^2: attributes with smaller values learn less
 
 
@@ -68,12 +68,7 @@ class Online:
 
     def stores_for(self, rule: type[Rule]) -> tuple[F64, ...]:
         """Those that a rule names, all zeros; SettingError where they would be too large."""
-        needed = self.bytes_for(rule)
-        if needed > _MOST:
-            raise SettingError(
-                f"the optimizer would need {needed / 2**30:.0f} GB for numbers of all tokens and sentences with "
-                f"{self.labels} labels; use lbfgs, or fewer sentences"
-            )
+        check_memory(self.bytes_for(rule), f"numbers of all tokens and sentences with {self.labels} labels")
         return tuple(np.zeros(shape) for shape in self._shapes(rule))
 
     def bytes_for(self, rule: type[Rule]) -> int:

@@ -150,10 +150,9 @@ class ThreadedObjective:
     def online(self, marginals: bool = False) -> Online:
         """The same data for update rules, one sentence after the other."""
         from trellis.engine.online import Online
-        from trellis.objective.online import why_no_marginals, why_not_online
+        from trellis.objective.online import why_not_online
 
-        plain = all(isinstance(shard, PlainShard) for shard in self.shards)
-        why = (why_no_marginals(self.shards) if marginals and plain else None) or why_not_online(self.shards)
+        why = why_not_online(self.shards, marginals)
         if why is not None:
             raise SettingError(f"this optimizer cannot learn with {why}; use lbfgs or auto")
         if self._online is None:

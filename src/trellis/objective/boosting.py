@@ -15,6 +15,7 @@ from trellis.losses import LOSSES
 from trellis.objective.boosting_kernels import Features
 from trellis.objective.boosting_sums_kernels import Running, Text
 from trellis.objective.boosting_units import Occurring, Units, bucket_of
+from trellis.objective.memory import check_memory
 from trellis.objective.plain import PlainShard
 from trellis.objective.shard import Shard
 from trellis.scoring.layout import WeightLayout
@@ -22,7 +23,6 @@ from trellis.scoring.layout import WeightLayout
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-_MOST = 8 << 30  # bytes
 _SMALL, _LARGE = 1e-50, 1e50  # values of attributes: others would take changes of weights out of the numbers there are
 
 
@@ -58,11 +58,7 @@ class BoostingData:
         """Memory for what changes, all zeros."""
         tokens, sentences, arcs = len(self.text.gold), len(self.lengths), len(self.features.source)
         needed = 8 * (2 * tokens * self._width + sentences * arcs + 2 * self._cells)
-        if needed > _MOST:
-            raise SettingError(
-                f"boosting would need {needed / 2**30:.0f} GB for probabilities of all tokens and sums of all weights; "
-                "use another optimizer, fewer sentences or fewer features (min_count)"
-            )
+        check_memory(needed, "probabilities of all tokens and sums of all weights")
         return Running(
             scores=np.zeros((tokens, self._width)),
             transitions=np.zeros((self.labels, self.labels)),

@@ -134,25 +134,17 @@ def _has_values_above(shard: Any, most: float) -> bool:
     return any(not float(np.abs(values).max(initial=0.0)) <= most for values in there)
 
 
-def why_not_online(shards: Sequence[Any]) -> str | None:
-    """What keeps update rules from these shards; None for nothing."""
+def why_not_online(shards: Sequence[Any], marginals: bool) -> str | None:
+    """What keeps update rules, or those that need marginals, from these shards; None for nothing."""
     if not all(isinstance(shard, PlainShard) for shard in shards):
         return "a tag dictionary"
     if any(target.weights is not None for shard in shards for target in shard.targets):
         return "weights of sentences"
     if any(target.known is not None or target.soft is not None for shard in shards for target in shard.targets):
         return "labels that are known in part, or soft"
-    if any(_has_values_above(shard, _LARGEST) for shard in shards):
-        return f"feature values above {_LARGEST:g} (scale them)"
-    return None
-
-
-def why_no_marginals(shards: Sequence[Any]) -> str | None:
-    """What keeps rules that need marginals from these shards; None for nothing."""
-    if any(shard.arcs is not None for shard in shards):
+    if marginals and any(shard.arcs is not None for shard in shards):
         return "attributes on transitions"
-    return (
-        f"feature values above {LARGEST:g} (scale them)"
-        if any(_has_values_above(shard, LARGEST) for shard in shards)
-        else None
-    )
+    most = LARGEST if marginals else _LARGEST
+    if any(_has_values_above(shard, most) for shard in shards):
+        return f"feature values above {most:g} (scale them)"
+    return None

@@ -7,7 +7,7 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,8 +85,14 @@ class Checkpoint:
 
 
 def reopened(run: Run, optimizer: Any, path: object) -> Run:
-    """A run that an optimiser had finished because of its own limit goes on where that has been raised since."""
+    """A run that an optimiser had finished because of its own limit goes on where that has been raised since. Refuses
+    the state of another kind of optimiser."""
     limit, state = traits_of(type(optimizer)).limit, run.state
+    if type(state) is not get_type_hints(optimizer.start)["return"]:
+        raise DamagedModelError(
+            f"{path}: the checkpoint has a {type(state).__name__}, which is not of its optimizer; delete it and train "
+            "from the beginning"
+        )
     if limit is None:
         return run
     most = getattr(optimizer, limit)

@@ -3,12 +3,12 @@ slopes that it has met.
 
 At each occurrence of an attribute with slope g, where n is how often it occurs in an epoch,
 
-    G <- G + g^2;   eta = step / sqrt(G + d);   v = theta - eta g
+    G <- G + g^2;   eta = gain step / sqrt(G + d);   v = theta - eta g
     theta <- (v shrunk by eta l1 / n) / (1 + eta l2 / n)
 
 that is the minimum of slope and prior within reach, with the prior in n parts, and nothing is done for attributes that
-do not occur. With d, slopes far below 0.01 are not taken for large ones. A transition has its slopes
-added up over four sentences, and n updates in an epoch.
+do not occur. With d, slopes far below 0.01 are not taken for large ones. A transition has its slopes added up over four
+sentences, and n updates in an epoch.
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ def adagrad_pass(
     tokens: Array, fours: Array, order: Array, theta: Array, squares: Array, share: Array, gain: Array, step: float,
     l2: float, l1: float,
 ) -> Array:  # fmt: skip
-    """Fours of sentences in the order given; `squares` is G, `share` 1 / n and `gain` what the step is
-    multiplied by. theta and squares are changed. Returns
+    """Fours of sentences in the order given; `squares` is G and `share` 1 / n. theta and squares are changed. Returns
     the log loss of the sentences, each before its own update, and how many were left out."""
     room = room_in_step(tokens, theta)
     value, missing = 0.0, 0
@@ -61,13 +60,8 @@ def _update(
             k, d = room.start[w] + t, room.nodes[room.first[w] + t]
             for o in range(tokens.dense[k], tokens.dense[k + 1]):
                 r = tokens.row[o]
-                row, seen, part_of, mask, rate = (
-                    theta.rows[r],
-                    squares.rows[r],
-                    share.rows[r],
-                    tokens.mask[r],
-                    gain.rows[r],
-                )
+                row, seen, part_of = theta.rows[r], squares.rows[r], share.rows[r]
+                mask, rate = tokens.mask[r], gain.rows[r]
                 x = tokens.row_value[o] if valued else 1.0
                 for j in range(len(d)):
                     g = x * d[j] * mask[j]

@@ -12,9 +12,8 @@ from trellis.objective.online import I64, OnlineShard, Ran
 
 @dataclass(frozen=True)
 class AdaGradRule:
-    """Vectors: theta, squared slopes added up, parts of the prior (`Online.shares`), and what to multiply
-    the step by. Tally: log loss before each
-    update, sentences left out."""
+    """Vectors: theta, squared slopes added up, parts of the prior (`Online.shares`), and what the step is multiplied
+    by. Tally: log loss before each update, sentences left out."""
 
     step: float
     l2: float

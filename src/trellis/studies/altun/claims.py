@@ -97,9 +97,9 @@ def _losses_alike(study: Study) -> Iterator[Finding]:
     """Spread over losses, beside that in the paper."""
     for task, features in _tasks(study):
         for each in features:
-            found, theirs = spread(study, task, each), PAPER[task].get(each)
-            if found is not None and theirs is not None:
-                scores = [theirs[loss] for loss in LOSSES]
+            found = spread(study, task, each)
+            if found is not None:
+                scores = [PAPER[task][each][loss] for loss in LOSSES]
                 yield f"{task} {each}", found, found <= max(scores) - min(scores) + _LITTLE
 
 
