@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DataError, NoLegalPathError
+from trellis.errors import DataError, NoLegalPathError, SettingError
 from trellis.jit import worthwhile
 from trellis.labels import check_packed
 from trellis.lattice import plain
+
+if TYPE_CHECKING:
+    from trellis.lattice.written import WrittenChain
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -131,6 +136,46 @@ class Chain:
     def entropy(self) -> F64:
         """H(y) of each sentence in nats, F64[sentences]."""
         return self._sample(np.zeros((0, len(self.scores))))[1]
+
+    def expectation(self, node_h: F64, arc_h: F64 | None = None) -> F64:
+        """E of the sum of h along the path (see `covariance`), F64[sentences]."""
+        return self.covariance(node_h, arc_h).expectation
+
+    def kbest(self, k: int) -> list[list[tuple[I32, float]]]:
+        """For each sentence its k best paths (fewer where there are no more), best first, with their scores."""
+        return self._written_out.kbest(k)
+
+    def paths(self, sentence: int) -> Iterator[tuple[I32, float]]:
+        """All paths of a sentence, best first, each found when it is asked for."""
+        return self._written_out.paths(sentence)
+
+    def posterior(self) -> tuple[I32, F64]:
+        """The path with the highest sum of the probabilities of its labels at all tokens, and that sum: the most
+        labels right, of a legal path, as far as the model knows."""
+        scores = np.where(self.scores > -np.inf, self.marginals().nodes, -np.inf)
+        return Chain(scores, np.where(self.transitions > -np.inf, 0.0, -np.inf), self.offsets).best()
+
+    def beam(self, width: int) -> tuple[I32, F64, F64]:
+        """A good path, found by keeping the `width` best labels of each token; its score; and a bound that no path's
+        score exceeds."""
+        from trellis.lattice.kernels.beam import beam_paths
+
+        if width < 1:
+            raise SettingError(f"a beam of width {width}; expected 1 or more")
+        paths, (totals, bounds) = np.zeros(len(self.scores), np.int32), np.empty((2, len(self.offsets) - 1))
+        beam_paths(self.scores, self._blocks, int(self.positional), self.offsets, width, paths, totals, bounds)
+        for s in np.flatnonzero(~np.isfinite(totals))[:1].tolist():
+            self._require_paths(self.best()[1])
+            raise NoLegalPathError(f"sentence {s + 1}: a beam of width {width} loses every legal path; widen it")
+        return paths, totals, bounds
+
+    @property
+    def _written_out(self) -> WrittenChain:
+        from trellis.lattice.written import WrittenChain
+
+        return WrittenChain(
+            self.scores.ravel(), self._blocks.ravel(), self.offsets, self.scores.shape[1], self.positional
+        )
 
     def path_scores(self, paths: I32) -> F64:
         """S(y) of one path a sentence, F64[sentences]."""

@@ -1,0 +1,367 @@
+"""Explicit directed acyclic graphs: whatever is no chain, and any other lattice written out arc by arc.
+
+(Azuma 2011, section 2: a lattice is a DAG on purpose. Semi-Markov models, irregular segmentations and word lattices are
+DAGs; so are chains of any order.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import DataError, NoLegalPathError, SettingError
+from trellis.labels import check_packed
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+BOOL = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Graphs of many sentences without their scores: nodes are numbered through, those of sentence s are
+    offsets[s]:offsets[s + 1] (I64[sentences + 1]), in topological order.
+
+    `start: I64[nodes + 1]`, `source: I32[arcs]`: the arcs into node v are start[v]:start[v + 1] and come from these
+    nodes, ascending; `first`, `last: BOOL[nodes]`: where paths may begin and end. A sentence without nodes has one
+    path, which is empty.
+    """
+
+    start: I64
+    source: I32
+    first: BOOL
+    last: BOOL
+    offsets: I64
+
+    @classmethod
+    def of_arcs(cls, arcs: I64, offsets: I64, first: BOOL | None = None, last: BOOL | None = None) -> tuple[Shape, I64]:
+        """From arcs I64[arcs, 2], from node to node, in any order; the second answer is which of them each arc of the
+        shape is. Paths begin where no arc leads to and end where none goes on, unless it is said where."""
+        nodes = int(offsets[-1])
+        arcs = np.asarray(arcs, np.int64).reshape(-1, 2)
+        if len(arcs) and (arcs.min() < 0 or arcs.max() >= nodes):
+            raise DataError(f"arcs name nodes {arcs.min()} to {arcs.max()}; there are {nodes}, counted from 0")
+        order = np.lexsort((arcs[:, 0], arcs[:, 1]))
+        start = np.concatenate([[0], np.cumsum(np.bincount(arcs[:, 1], minlength=nodes))]).astype(np.int64)
+        source = arcs[order, 0].astype(np.int32)
+        if first is None:
+            first = np.diff(start) == 0
+        if last is None:
+            last = np.bincount(arcs[:, 0], minlength=nodes) == 0
+        return cls(start, source, np.asarray(first, bool), np.asarray(last, bool), offsets), order
+
+    def __post_init__(self) -> None:
+        nodes = len(self.first)
+        check_packed(np.zeros(nodes, np.int32), self.offsets, 1, "graph")
+        if len(self.last) != nodes or len(self.start) != nodes + 1 or self.start[0] != 0:
+            raise DataError("the arrays of a graph do not fit: one number a node in first and last, one more in start")
+        if np.any(np.diff(self.start) < 0) or self.start[-1] != len(self.source):
+            raise DataError(f"start must rise from 0 to the number of arcs, {len(self.source)}")
+        head, sentence = self.heads, np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        wrong = (self.source < 0) | (self.source >= head)
+        for e in np.flatnonzero(wrong)[:1].tolist():
+            raise DataError(
+                f"an arc leads from node {self.source[e]} to node {head[e]}; nodes must be in such an order that arcs "
+                "lead to later ones"
+            )
+        for e in np.flatnonzero(sentence[self.source] != sentence[head])[:1].tolist():
+            raise DataError(f"the arc from node {self.source[e]} to node {head[e]} joins two sentences")
+        twice = (np.diff(self.source) <= 0) & (np.diff(head) == 0)
+        for e in np.flatnonzero(twice)[:1].tolist():
+            raise DataError(f"arcs into node {head[e]} must come from different nodes, in ascending order")
+
+    @cached_property
+    def heads(self) -> I64:
+        """The node that each arc leads to, I64[arcs]."""
+        return np.repeat(np.arange(len(self.first)), np.diff(self.start))
+
+    @cached_property
+    def levels(self) -> I32:
+        """The number of arcs on the longest way to each node, I32[nodes]."""
+        from trellis.lattice.kernels.graph_paths import depths
+
+        level = np.zeros(len(self.first), np.int32)
+        depths(self.start, self.source, level)
+        return level
+
+    @property
+    def sentences(self) -> int:
+        return len(self.offsets) - 1
+
+    def sums(self, values: F64) -> F64:
+        """F64[nodes] added up over each sentence."""
+        owner = np.repeat(np.arange(self.sentences), np.diff(self.offsets))
+        return np.bincount(owner, weights=values, minlength=self.sentences).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class GraphMarginals:
+    """`log_z: F64[sentences]`; `nodes: F64[nodes]` and `arcs: F64[arcs]`, the probability that a path goes there."""
+
+    log_z: F64
+    nodes: F64
+    arcs: F64
+
+
+@dataclass(frozen=True)
+class GraphCovariance:
+    """Cov[H, 1_v] F64[nodes], Cov[H, 1_e] F64[arcs], E[H] F64[sentences]."""
+
+    nodes: F64
+    arcs: F64
+    expectation: F64
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A shape with scores: `nodes: F64[nodes]`, `arcs: F64[arcs]`; -inf forbids. A path is the set of its nodes,
+    BOOL[nodes]."""
+
+    shape: Shape
+    nodes: F64
+    arcs: F64
+
+    def __post_init__(self) -> None:
+        for name, values, size in (
+            ("nodes", self.nodes, len(self.shape.first)),
+            ("arcs", self.arcs, len(self.shape.source)),
+        ):
+            if values.shape != (size,):
+                raise DataError(f"scores of shape {values.shape} do not fit {size} {name}")
+            if not np.all(values < np.inf):  # also false for NaN
+                raise DataError(f"a score of {name} is NaN or +inf; scores must be finite, or -inf to forbid")
+
+    def best(self) -> tuple[BOOL, F64]:
+        """The best path of each sentence, BOOL[nodes], and its score, F64[sentences]."""
+        from trellis.lattice.kernels.graph_paths import best_paths
+
+        on, totals = np.empty(len(self.nodes), bool), np.empty(self.shape.sentences)
+        best_paths(*self.for_loops, np.empty(len(self.nodes)), on, totals)
+        self.require_paths(totals)
+        return on, totals
+
+    def marginals(self) -> GraphMarginals:
+        solved = self.solve()
+        return GraphMarginals(solved.log_z, solved.nodes, solved.arcs)
+
+    def covariance(self, node_h: F64, arc_h: F64 | None = None) -> GraphCovariance:
+        """Of the sum of `node_h: F64[nodes]` and `arc_h: F64[arcs]` along the path with being there."""
+        return self.solve().covariance(node_h, arc_h)
+
+    def expectation(self, node_h: F64, arc_h: F64 | None = None) -> F64:
+        """E of the same sum, F64[sentences]."""
+        return self.solve().expectation(node_h, arc_h)
+
+    def sample(self, count: int, rng: np.random.Generator) -> BOOL:
+        """Paths drawn from the distribution: BOOL[count, nodes]."""
+        return self.solve().sample(count, rng)
+
+    def entropy(self) -> F64:
+        """H(y) of each sentence in nats, F64[sentences]."""
+        return self.solve().entropy()
+
+    def path_scores(self, on: BOOL) -> F64:
+        """S(y) of one path a sentence, BOOL[nodes]: F64[sentences], -inf for what is no path."""
+        return self.path_sums(on, self.nodes, self.arcs)
+
+    def path_sums(self, on: BOOL, node_h: F64, arc_h: F64) -> F64:
+        """Numbers on nodes and arcs added up along one path a sentence."""
+        from trellis.lattice.kernels.graph_paths import path_sums
+
+        totals, shape = np.empty(self.shape.sentences), self.shape
+        path_sums(shape.start, shape.source, shape.first, shape.last, shape.offsets, node_h, arc_h, on, totals)
+        return totals
+
+    def arcs_on(self, on: BOOL) -> BOOL:
+        """The arcs of one path a sentence, BOOL[arcs]."""
+        from trellis.lattice.kernels.graph_paths import arcs_on_path
+
+        out, shape = np.zeros(len(self.arcs), bool), self.shape
+        arcs_on_path(shape.start, shape.source, on, shape.offsets, out)
+        return out
+
+    def posterior(self, weights: F64 | None = None) -> tuple[BOOL, F64]:
+        """The path through the most probable nodes: the one with the highest sum of P(v), or of P(v) times weights
+        F64[nodes], such as the length of what a node spans; and that sum."""
+        p = self.marginals().nodes
+        nodes = np.where(self.nodes > -np.inf, p if weights is None else p * weights, -np.inf)
+        return Graph(self.shape, nodes, np.where(self.arcs > -np.inf, 0.0, -np.inf)).best()
+
+    def beam(self, width: int, levels: I32 | None = None) -> tuple[BOOL, F64, F64]:
+        """A good path: at each level (I32[nodes], which rise along every arc; by default the number of arcs before a
+        node) only the `width` best nodes go on. Also its score, and a bound: no path has a higher one."""
+        from trellis.lattice.kernels.graph_paths import beam_paths
+
+        if width < 1:
+            raise SettingError(f"a beam of width {width}; expected 1 or more")
+        level = self.shape.levels if levels is None else levels
+        if np.any(level[self.shape.source] >= level[self.shape.heads]):
+            raise DataError("the levels of a beam must rise along every arc")
+        on, totals, bounds = np.empty(len(self.nodes), bool), *np.empty((2, self.shape.sentences))
+        shape = self.shape
+        beam_paths(
+            shape.start, shape.source, shape.first, shape.last, shape.offsets, level, self.nodes, self.arcs,
+            width, np.empty(len(self.nodes)), on, totals, bounds,
+        )  # fmt: skip
+        if not np.isfinite(totals).all():
+            self.require_paths(self.best()[1])
+            lost = int(np.flatnonzero(~np.isfinite(totals))[0])
+            raise NoLegalPathError(f"sentence {lost + 1}: a beam of width {width} loses every legal path; widen it")
+        return on, totals, bounds
+
+    def kbest(self, k: int) -> list[list[tuple[I32, float]]]:
+        """For each sentence its k best paths (fewer where there are no more), best first: nodes, counted from the
+        sentence's first, and score."""
+        return [list(islice(self.paths(s), k)) for s in range(self.shape.sentences)]
+
+    def paths(self, sentence: int) -> Iterator[tuple[I32, float]]:
+        """All paths of a sentence, best first, each found when it is asked for."""
+        from trellis.lattice.kernels.graph_paths import begin_search, follow, next_path
+
+        a, b = int(self.shape.offsets[sentence]), int(self.shape.offsets[sentence + 1])
+        if a == b:
+            yield np.zeros(0, np.int32), 0.0
+            return
+        shape, delta = self.shape, self._delta
+        if not np.any(delta[a:b][shape.last[a:b]] > -np.inf):
+            self.require_paths(np.array([-np.inf]))
+        size = b - a + 256
+        numbers, entries, sizes = np.empty((2, size)), np.empty((3, size), np.int64), np.zeros(2, np.int64)
+        begin_search(
+            shape.last, a, b, delta, numbers[0], numbers[1], entries[0], entries[1], entries[2], sizes
+        )  # fmt: skip
+        found = np.empty(b - a, np.int32)
+        while True:
+            entry = next_path(
+                shape.start, shape.source, shape.first, self.nodes, self.arcs, delta,
+                numbers[0], numbers[1], entries[0], entries[1], entries[2], sizes,
+            )  # fmt: skip
+            if entry == -1:
+                return
+            if entry == -2:
+                numbers, entries = (np.concatenate([old, np.empty_like(old)], axis=1) for old in (numbers, entries))
+                continue
+            count = follow(entries[0], entries[1], entry, found)
+            yield (found[:count] - a).astype(np.int32), float(numbers[0, entry])
+
+    def solve(self) -> SolvedGraph:
+        """Forward-backward, with what it leaves behind."""
+        solved = self.attempt()
+        self.require_paths(solved.log_z)
+        return solved
+
+    def attempt(self) -> SolvedGraph:
+        """The same, and log Z is -inf where there is no path."""
+        from trellis.lattice.kernels.graph import backward, forward
+
+        shape, nodes, arcs = self.shape, len(self.nodes), len(self.arcs)
+        given, log_z = np.empty(arcs), np.empty(shape.sentences)
+        alpha, begin, end, node_p = np.empty((4, nodes))
+        arc_p = np.empty(arcs)
+        forward(*self.for_loops, alpha, given, begin, end, log_z)
+        backward(shape.start, shape.source, shape.offsets, given, end, node_p, arc_p)
+        return SolvedGraph(shape, log_z, node_p, arc_p, given, begin, end)
+
+    def require_paths(self, totals: F64) -> None:
+        """Raises for the first sentence without a legal path, naming the node before which all paths have ended."""
+        if np.isfinite(totals).all():
+            return
+        reached = self.reached()
+        for s, (a, b) in enumerate(pairwise(self.shape.offsets.tolist())):
+            if b > a and not (reached[a:b] & self.shape.last[a:b]).any():
+                furthest = np.flatnonzero(reached[a:b])
+                where = f"node {furthest[-1] + 1}" if len(furthest) else "its very beginning"
+                raise NoLegalPathError(
+                    f"sentence {s + 1} has no legal path: none comes further than {where}; "
+                    "what follows is forbidden, by itself or after what can come before it"
+                )
+        raise DataError("scores add up to more than a number can hold; make them smaller")
+
+    def reached(self) -> BOOL:
+        """The nodes that paths come to, BOOL[nodes]."""
+        reached = np.zeros(len(self.nodes), bool)
+        for v, (a, b) in enumerate(pairwise(self.shape.start.tolist())):
+            ways = reached[self.shape.source[a:b]] & (self.arcs[a:b] > -np.inf)
+            reached[v] = (self.shape.first[v] or ways.any()) and self.nodes[v] > -np.inf
+        return reached
+
+    @property
+    def for_loops(self) -> tuple[I64, I32, BOOL, BOOL, I64, F64, F64]:
+        """What most kernels begin with."""
+        shape = self.shape
+        return shape.start, shape.source, shape.first, shape.last, shape.offsets, self.nodes, self.arcs
+
+    @cached_property
+    def _delta(self) -> F64:
+        """The score of the best path up to each node, F64[nodes]."""
+        from trellis.lattice.kernels.graph_paths import best_paths
+
+        delta = np.empty(len(self.nodes))
+        best_paths(*self.for_loops, delta, np.empty(len(self.nodes), bool), np.empty(self.shape.sentences))
+        return delta
+
+
+@dataclass(frozen=True)
+class SolvedGraph:
+    """A graph after forward-backward: `log_z`, P(v) `nodes`, P(e) `arcs`, and the conditional probabilities of which
+    they are products: `given` P(e | v), `begin` P(begin | v), `end` P(end at v)."""
+
+    shape: Shape
+    log_z: F64
+    nodes: F64
+    arcs: F64
+    given: F64
+    begin: F64
+    end: F64
+
+    def covariance(self, node_h: F64, arc_h: F64 | None = None) -> GraphCovariance:
+        from trellis.lattice.kernels.graph import covariance
+
+        arc_h = self._checked(node_h, arc_h)
+        nodes, arcs, expectation = np.empty_like(self.nodes), np.empty_like(self.arcs), np.empty_like(self.log_z)
+        covariance(
+            self.shape.start, self.shape.source, self.shape.offsets, self.given, self.end, self.nodes, self.arcs,
+            node_h, arc_h, nodes, arcs, expectation,
+        )  # fmt: skip
+        return GraphCovariance(nodes, arcs, expectation)
+
+    def expectation(self, node_h: F64, arc_h: F64 | None = None) -> F64:
+        arc_h = self._checked(node_h, arc_h)
+        into = np.bincount(self.shape.heads, weights=_products(self.arcs, arc_h), minlength=len(self.nodes))
+        return self.shape.sums(_products(self.nodes, node_h) + into)
+
+    def sample(self, count: int, rng: np.random.Generator) -> BOOL:
+        from trellis.lattice.kernels.graph import draw_paths
+
+        on = np.zeros((count, len(self.nodes)), bool)
+        uniform, uniform_end = rng.random((count, len(self.nodes))), rng.random((count, self.shape.sentences))
+        shape = self.shape
+        draw_paths(shape.start, shape.source, shape.offsets, self.given, self.begin, self.end, uniform, uniform_end, on)
+        return on
+
+    def entropy(self) -> F64:
+        from trellis.lattice.kernels.graph import entropies
+
+        entropy = np.empty_like(self.log_z)
+        entropies(self.shape.start, self.shape.offsets, self.given, self.begin, self.end, self.nodes, entropy)
+        return entropy
+
+    def _checked(self, node_h: F64, arc_h: F64 | None) -> F64:
+        arc_h = np.zeros(len(self.arcs)) if arc_h is None else arc_h
+        if node_h.shape != self.nodes.shape or arc_h.shape != self.arcs.shape:
+            raise DataError(
+                f"h of shapes {node_h.shape} and {arc_h.shape} does not fit {len(self.nodes)} nodes, "
+                f"{len(self.arcs)} arcs"
+            )
+        return arc_h
+
+
+def _products(p: F64, h: F64) -> F64:
+    """p h; nothing where p is 0, not even if h is infinite."""
+    return np.multiply(p, h, out=np.zeros_like(p), where=p > 0.0)
