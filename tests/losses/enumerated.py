@@ -7,13 +7,15 @@ from itertools import pairwise, product
 import numpy as np
 
 
-def paths_of(scores, transitions):
-    """All paths of one sentence and their scores; forbidden ones are left out. transitions[t] leads into token t."""
+def paths_of(scores, transitions, more=None):
+    """All paths of one sentence and their scores; forbidden ones are left out. transitions[t] leads into token t;
+    `more(path)` is what a path scores beside."""
     tokens, labels = scores.shape
     paths, totals = [], []
     for path in product(range(labels), repeat=tokens):
         total = sum(scores[t, j] for t, j in enumerate(path))
         total += sum(transitions[t, i, j] for t, (i, j) in enumerate(pairwise(path), 1))
+        total += 0.0 if more is None else more(path)
         if total > -np.inf:
             paths.append(path)
             totals.append(total)
@@ -29,16 +31,16 @@ def hamming(path, gold, costs):
     return sum(costs[g] for j, g in zip(path, gold, strict=True) if j != g)
 
 
-def loss_of(name, scores, transitions, gold, costs, known=None, soft=None):
+def loss_of(name, scores, transitions, gold, costs, known=None, soft=None, more=None):
     """The loss of one sentence."""
-    paths, totals = paths_of(scores, transitions)
+    paths, totals = paths_of(scores, transitions, more)
     gold_score = totals[paths.index(tuple(gold))] if tuple(gold) in paths else None
     if known is not None:
         agree = [all(known[t, j] for t, j in enumerate(path)) for path in paths]
         return log_sum(totals) - log_sum(totals[agree])
     if soft is not None:
         q = np.array([np.prod([soft[t, j] for t, j in enumerate(path)]) for path in paths])
-        return log_sum(totals) - (q * totals).sum()
+        return log_sum(totals) - (q / q.sum() * totals).sum()
     if name == "perceptron":
         return totals.max() - gold_score
     if name in ("hinge", "softmax-margin"):

@@ -15,14 +15,19 @@ from trellis.features import Packed
 from trellis.lattice import Allowed
 from trellis.losses import LOSSES, PARTIAL, SOFT, Target, find_loss
 from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
-from trellis.scoring import observed_layout, with_observed_arcs
+from trellis.scoring import observed_layout, of_order, with_observed_arcs
 
 KINDS = [(name, "gold") for name in LOSSES] + [(name, "part") for name in PARTIAL] + [(name, "soft") for name in SOFT]
 
 # labels that tokens may have; attributes on arcs, with values or so that many tokens share their factors; or both
 OTHER_CHAINS = ["allowed", "arcs", "arcs ready made", "arcs and allowed"]
+# other orders than one, with all labels or some
+ORDERS = ["order 0", "order 0 and allowed", "order 2", "order 2 and allowed", "order 3", "order 3 and allowed"]
 
 ON_OTHERS = [(chain, name, kind) for chain in OTHER_CHAINS for name, kind in KINDS if kind != "soft"]
+ON_OTHERS += [
+    (chain, name, kind) for chain in ORDERS for name, kind in KINDS if kind != "soft" or "allowed" not in chain
+]
 ALL = [("plain", name, kind) for name, kind in KINDS] + ON_OTHERS
 SMOOTH = [case for case in ALL if find_loss(*case[1:]).curvature_is]
 EXACT = [case for case in SMOOTH if find_loss(*case[1:]).curvature_is == "the Hessian"]
@@ -56,6 +61,8 @@ class Problem:
             arc_values = None if chain == "arcs ready made" or not valued else rng.normal(size=len(arc_ids))
             self.examples = replace(self.examples, arcs=Packed(arc_indptr, arc_ids, arc_values))
             self.layout = with_observed_arcs(self.layout, arc_indptr, arc_ids, gold, offsets, 3, True)
+        if "order" in chain:
+            self.layout = of_order(self.layout, int(chain.split()[1]), gold, offsets)
 
     @property
     def size(self):
@@ -90,27 +97,41 @@ class Problem:
                 transitions[t, *divmod(layout.arc_pair[p], layout.labels)] += theta[layout.arcs_at + p] * value
         return scores, transitions
 
+    def tuple_scores(self, theta):
+        """What a path scores for its tuples of three and more labels, as a function."""
+        layout = self.layout
+        weights = dict(
+            zip((tuple(row) for rows in layout.tuples for row in rows.tolist()), theta[layout.tuples_at :], strict=True)
+        )
+
+        def score(path):
+            lengths = range(3, layout.order + 2)
+            return sum(weights.get(path[t - n : t], 0.0) for n in lengths for t in range(n, len(path) + 1))
+
+        return score
+
     def enumerated(self, name, theta):
         scores, transitions = self.scores(theta)
+        more = self.tuple_scores(theta)
         target, total = self.target, 0.0
         costs = np.ones(self.layout.labels) if target.costs is None else target.costs
         for s, (a, b) in enumerate(itertools.pairwise(self.examples.offsets.tolist())):
             known = None if target.known is None else target.known[a:b]
             soft = None if target.soft is None else target.soft[a:b]
-            value = loss_of(name, scores[a:b], transitions[a:b], target.path[a:b].tolist(), costs, known, soft)
+            value = loss_of(name, scores[a:b], transitions[a:b], target.path[a:b].tolist(), costs, known, soft, more)
             total += value * (1.0 if target.weights is None else target.weights[s])
         return total
 
     def marginals(self, theta):
         """P of every gold label, F64[tokens]."""
         scores, transitions = self.scores(theta)
-        values, labels = [], self.layout.labels
+        values, labels, more = [], self.layout.labels, self.tuple_scores(theta)
         for a, b in itertools.pairwise(self.examples.offsets.tolist()):
             gold = self.target.path[a:b].tolist()
             for t in range(b - a):
                 known = np.ones((b - a, labels), bool)
                 known[t] = np.arange(labels) == gold[t]
-                loss = loss_of("log", scores[a:b], transitions[a:b], gold, np.zeros(labels), known=known)
+                loss = loss_of("log", scores[a:b], transitions[a:b], gold, np.zeros(labels), known=known, more=more)
                 values.append(np.exp(-loss))
         return np.array(values)
 

@@ -241,6 +241,7 @@ def test_shards_and_blocks_add_up_to_one(chain, name, kind, monkeypatch):
     *_, whole, whole_product = answers()
     monkeypatch.setattr("trellis.objective.cutting.SHARD", 10)
     monkeypatch.setattr("trellis.objective.shard.BLOCK", 4)
+    monkeypatch.setattr("trellis.objective.windows._ARCS", 8)
     shards, blocks, cut, product = answers()
     assert shards > 1
     assert blocks > 1

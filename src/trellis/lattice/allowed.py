@@ -44,6 +44,22 @@ class Allowed:
         if len(self.which) and (self.which.min() < 0 or self.which.max() >= len(self.start) - 1):
             raise DataError(f"tokens name label sets {self.which.min()} to {self.which.max()} of {len(self.start) - 1}")
 
+    @classmethod
+    def all_of(cls, tokens: int, labels: int) -> Allowed:
+        """So many tokens that may have any label."""
+        return cls(np.zeros(tokens, np.int32), np.array([0, labels]), np.arange(labels, dtype=np.int32))
+
+    @classmethod
+    def of_mask(cls, mask: BOOL) -> Allowed:
+        """From BOOL[tokens, labels], whether token t may have label j; each different set is listed once."""
+        labels = mask.shape[1]
+        rows = np.packbits(mask, axis=1)
+        keys = np.ascontiguousarray(rows).view([("", np.void, rows.shape[1])]).ravel() if len(rows) else rows[:0, 0]
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        sets = np.concatenate([np.ones((1, labels), bool), mask[first]])
+        start = np.concatenate([[0], np.cumsum(sets.sum(axis=1))]).astype(np.int64)
+        return cls((which.ravel() + 1).astype(np.int32), start, np.nonzero(sets)[1].astype(np.int32))
+
     def __len__(self) -> int:
         return len(self.which)
 

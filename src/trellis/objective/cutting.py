@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
+from trellis.objective.local import LocalShard
 from trellis.objective.plain import PlainShard
 from trellis.objective.restricted import RestrictedShard
 from trellis.objective.shard import Shard
+from trellis.objective.windows import WindowShard
 from trellis.scoring.layout import WeightLayout
 
 SHARD = 25_000  # tokens below which cutting costs more than it gains
@@ -23,10 +26,13 @@ def cut_into_shards(layout: WeightLayout, examples: Examples, loss: Loss, plain:
     examples.check_labels(layout.labels)
     # lists of labels and patches of transitions do not go together: then forbidden labels have scores of -inf
     restricted = examples.allowed is not None and examples.arcs is None and not plain
-    kind = RestrictedShard if restricted else PlainShard
+    kind: type[Shard] = RestrictedShard if restricted else PlainShard
+    if layout.order != 1:
+        kind = WindowShard if layout.order > 1 else LocalShard
     tokens = int(examples.offsets[-1])
     count = max(1, min(MOST, tokens // SHARD))
     goals = np.linspace(0, tokens, count + 1)[1:-1]
     inner = np.searchsorted(examples.offsets, goals).tolist()
     cuts = [0, *inner, len(examples.offsets) - 1]
-    return [kind(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]
+    make: Callable[[WeightLayout, Examples, Loss], Shard] = kind
+    return [make(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]

@@ -37,8 +37,8 @@ class Point:
     patching: Callable[[WorkChain, int, int], WorkChain] | None = None
 
 
-class PlainShard(Shard):
-    """Forbidden labels, where patches are in the way of `RestrictedShard`, have scores of -inf."""
+class Rows(Shard):
+    """What shards have in common whose scores are dense rows. Forbidden labels have scores of -inf."""
 
     def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
         super().__init__(examples, loss)
@@ -55,6 +55,68 @@ class PlainShard(Shard):
         self._row_gradient = np.zeros_like(self._rows)
         self._arc_sums = np.zeros((local.labels, local.labels))
         self._along: tuple[Floats, Floats, Floats] | None = None
+
+    @cached_property
+    def squared(self) -> Occurrences:
+        """With the squares of all values."""
+        at = self.occurrences
+        return replace(at, row_value=at.row_value**2, pair_value=at.pair_value**2)
+
+    @property
+    def _singles(self) -> bool:
+        """Whether directions are in single precision."""
+        return False
+
+    def _for_directions(self) -> tuple[Floats, Floats, Floats]:
+        """Memory for the weights, rows and h of directions."""
+        kind = np.float32 if self._singles else np.float64
+        if self._along is None or self._along[0].dtype != kind:
+            like = self._weights, self._rows, self._scores
+            self._along = np.zeros(like[0].shape, kind), np.zeros(like[1].shape, kind), np.zeros(like[2].shape, kind)
+        return self._along
+
+    def _load(self, theta: F64) -> Point:
+        return self._point(theta, self._weights, self._rows)
+
+    def _load_direction(self, direction: F64) -> Point:
+        weights, rows, _ = self._for_directions()
+        return self._point(direction, weights, rows)
+
+    def _point(self, theta: F64, weights: F64, rows: F64) -> Point:
+        layout = self.scoring.layout
+        self._taken(theta, weights)
+        transitions = layout.transition_matrix(weights[layout.pairs : layout.arcs_at])
+        return Point(weights, self.scoring.rows_of(weights, rows), transitions)
+
+    def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
+        a, b = self._tokens(block)
+        h = self._for_directions()[2][: b - a]
+        self.scoring.scores(along.rows, along.weights, self.occurrences, a, b, h)
+        return h, along.transitions
+
+    def _begin(self) -> None:
+        self._gradient.fill(0.0)
+        self._row_gradient.fill(0.0)
+        self._arc_sums.fill(0.0)
+
+    def _add(self, nodes: F64, arcs: F64, block: int, squared: bool = False) -> None:
+        self._arc_sums += arcs
+        at = self.squared if squared else self.occurrences
+        self.scoring.add_gradient(nodes, at, *self._tokens(block), self._row_gradient, self._gradient)
+
+    def _scores_again(self, point: Point, a: int, b: int) -> F64:
+        scores = np.empty((b - a, self.scoring.width))
+        self._score(point, a, b, scores)
+        return scores
+
+    def _score(self, point: Point, a: int, b: int, scores: F64) -> None:
+        self.scoring.scores(point.rows, point.weights, self.occurrences, a, b, scores)
+        if self.forbidden is not None:
+            scores[:, : self.forbidden.shape[1]][self.forbidden[a:b]] = -np.inf
+
+
+class PlainShard(Rows):
+    """Chains of first order. Labels are forbidden where patches are in the way of `RestrictedShard`."""
 
     @property
     def has_duals(self) -> bool:
@@ -76,22 +138,8 @@ class PlainShard(Shard):
         """Whether lattices are kept in single precision: then directions need no more."""
         return self.keeping > 0 and self._narrows and self.arcs is None
 
-    def _for_directions(self) -> tuple[Floats, Floats, Floats]:
-        """Memory for the weights, rows and h of directions."""
-        kind = np.float32 if self._singles else np.float64
-        if self._along is None or self._along[0].dtype != kind:
-            like = self._weights, self._rows, self._scores
-            self._along = np.zeros(like[0].shape, kind), np.zeros(like[1].shape, kind), np.zeros(like[2].shape, kind)
-        return self._along
-
-    @cached_property
-    def squared(self) -> Occurrences:
-        """With the squares of all values."""
-        at = self.occurrences
-        return replace(at, row_value=at.row_value**2, pair_value=at.pair_value**2)
-
     def _load(self, theta: F64) -> Point:
-        point = self._point(theta, self._weights, self._rows)
+        point = super()._load(theta)
         if self.arcs is None:
             return point
         from trellis.scoring.arcs import patches_of
@@ -100,16 +148,6 @@ class PlainShard(Shard):
         patches = patches_of(layout, point.weights[layout.arcs_at :])
         patching = self.arcs.patching(patches, point.transitions, self._gradient[layout.arcs_at :])
         return replace(point, patching=patching)
-
-    def _load_direction(self, direction: F64) -> Point:
-        weights, rows, _ = self._for_directions()
-        return self._point(direction, weights, rows)
-
-    def _point(self, theta: F64, weights: F64, rows: F64) -> Point:
-        layout = self.scoring.layout
-        self._taken(theta, weights)
-        transitions = layout.transition_matrix(weights[layout.pairs : layout.arcs_at])
-        return Point(weights, self.scoring.rows_of(weights, rows), transitions)
 
     def _chain(self, point: Point, block: int, keep: bool = False) -> WorkChain:
         (first, last), (a, b) = self.blocks[block], self._tokens(block)
@@ -121,39 +159,17 @@ class PlainShard(Shard):
         return chain if point.patching is None else point.patching(chain, a, b)
 
     def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
-        a, b = self._tokens(block)
-        h = self._for_directions()[2][: b - a]
-        self.scoring.scores(along.rows, along.weights, self.occurrences, a, b, h)
+        h, transitions = super()._h(along, block)
         if self.arcs is None:
-            return h, along.transitions
-        layout = self.scoring.layout
+            return h, transitions
+        layout, (a, b) = self.scoring.layout, self._tokens(block)
         return h, self.arcs.arc_h(layout, along.transitions, along.weights[layout.arcs_at :])(a, b)
-
-    def _begin(self) -> None:
-        self._gradient.fill(0.0)
-        self._row_gradient.fill(0.0)
-        self._arc_sums.fill(0.0)
-
-    def _add(self, nodes: F64, arcs: F64, block: int, squared: bool = False) -> None:
-        self._arc_sums += arcs
-        at = self.squared if squared else self.occurrences
-        self.scoring.add_gradient(nodes, at, *self._tokens(block), self._row_gradient, self._gradient)
 
     def _collected(self) -> F64:
         layout = self.scoring.layout
         self.scoring.collect(self._row_gradient, self._gradient)
         self._gradient[layout.pairs : layout.arcs_at] = self._arc_sums[layout.source, layout.target]
         return self._gradient
-
-    def _scores_again(self, point: Point, a: int, b: int) -> F64:
-        scores = np.empty((b - a, self.scoring.width))
-        self._score(point, a, b, scores)
-        return scores
-
-    def _score(self, point: Point, a: int, b: int, scores: F64) -> None:
-        self.scoring.scores(point.rows, point.weights, self.occurrences, a, b, scores)
-        if self.forbidden is not None:
-            scores[:, : self.forbidden.shape[1]][self.forbidden[a:b]] = -np.inf
 
 
 def _bound(examples: Examples, layout: WeightLayout) -> tuple[ArcChains | None, I64 | None]:

@@ -20,7 +20,7 @@ from trellis.labels import runs
 from trellis.lattice import TrainingChain
 from trellis.lattice.solved import ArcH
 from trellis.losses import Loss
-from trellis.objective.examples import I32, Examples
+from trellis.objective.examples import I32, I64, Examples
 from trellis.scoring.kernels import add_at, take
 
 F64 = NDArray[np.float64]
@@ -35,10 +35,13 @@ class Shard(ABC):
 
     index: I32
 
-    def __init__(self, examples: Examples, loss: Loss):
+    def __init__(self, examples: Examples, loss: Loss, work: I64 | None = None, most: int = 0):
+        """`work: I64[tokens]`: what tokens contribute to a block, which has about `most` of it; else blocks of BLOCK
+        tokens."""
         self.loss = loss
         self.gold, self.offsets = examples.gold, examples.offsets
-        self.blocks = runs(self.offsets, BLOCK)
+        done = None if work is None else np.concatenate([[0], np.cumsum(work)])
+        self.blocks = runs(self.offsets, BLOCK) if done is None else runs(done[self.offsets], most)
         self.targets = [examples.target.part(self.offsets, a, b) for a, b in self.blocks]
         self.keeping = 0  # sentences whose solved lattices stay for Hessian-vector products, rounded up to blocks
         self.moderate = all(

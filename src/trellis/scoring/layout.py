@@ -1,10 +1,12 @@
 """Which weights there are and in what order: the vector theta that optimisers see.
 
 theta = [ weight of (attribute 0, its labels ascending), (attribute 1, ...), ..., transitions (i, j) ascending,
-          arc attribute 0 with its label pairs (i, j) ascending, arc attribute 1, ... ]
+          arc attribute 0 with its label pairs (i, j) ascending, arc attribute 1, ...,
+          triples (i, j, k) of labels ascending, quadruples, ... ]
 
 Arc attributes are observed at a token and bear on the transition into it (the B lines of CRF++, the b patterns of
-Wapiti). They are numbered by themselves; most models have none.
+Wapiti). They are numbered by themselves; most models have none. Tuples of more than two labels are for chains of an
+order above one, which have weights for the pairs and all shorter tuples too; chains of order zero have neither.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ _MOST = 1 << 31  # weights, numbered in 32 bits
 class WeightLayout:
     """Attribute a has weights `pair_start[a]:pair_start[a + 1]` of theta, for the labels `pair_label` there;
     after all pairs comes one weight for each transition `source[k] -> target[k]`; after these, at `arcs_at`, arc
-    attribute a has weights `arc_start[a]:arc_start[a + 1]` for the label pairs `arc_pair` there, i * labels + j."""
+    attribute a has weights `arc_start[a]:arc_start[a + 1]` for the label pairs `arc_pair` there, i * labels + j; last,
+    from `tuples_at` on, a weight for each row of `tuples`: label triples, I32[..., 3], then quadruples, and so on, as
+    many kinds as the order of the chain is above one."""
 
     labels: int
     pair_start: I64  # [attributes + 1]
@@ -38,6 +42,8 @@ class WeightLayout:
     target: I32  # [transitions]
     arc_start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))  # [arc attributes + 1]
     arc_pair: I32 = field(default_factory=lambda: np.zeros(0, np.int32))  # [arc weights]
+    order: int = 1
+    tuples: tuple[I32, ...] = ()  # [order - 1 of them]
 
     @property
     def attributes(self) -> int:
@@ -63,9 +69,14 @@ class WeightLayout:
         return before.astype(np.uint16), here.astype(np.uint16)
 
     @property
+    def tuples_at(self) -> int:
+        """Where the weights of tuples begin in theta."""
+        return self.arcs_at + len(self.arc_pair)
+
+    @property
     def size(self) -> int:
         """The length of theta."""
-        return self.arcs_at + len(self.arc_pair)
+        return self.tuples_at + sum(map(len, self.tuples))
 
     def transition_matrix(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Weights of the transitions -> F64[labels, labels]; a transition without a weight scores 0."""
@@ -77,7 +88,7 @@ class WeightLayout:
         """The layout of these attributes (and arc attributes, none if not given) only, and all transitions, and where
         its weights are in theta."""
         start, index = _gathered(self.pair_start, attributes)
-        part = WeightLayout(self.labels, start, self.pair_label[index], self.source, self.target)
+        part = WeightLayout(self.labels, start, self.pair_label[index], self.source, self.target, order=self.order)
         parts = [index, np.arange(self.pairs, self.arcs_at)]
         if arc_attributes is not None:
             start, index = _gathered(self.arc_start, arc_attributes)
@@ -151,6 +162,51 @@ def with_observed_arcs(
     _check_number(layout.size + len(seen))
     start = np.searchsorted(seen, np.arange(arc_attributes + 1, dtype=np.int64) * cells).astype(np.int64)
     return replace(layout, arc_start=start, arc_pair=(seen % cells).astype(np.int32))
+
+
+def of_order(
+    layout: WeightLayout,
+    order: int,
+    gold: I32,
+    offsets: I64,
+    labels_at: NDArray[np.bool_] | None = None,
+    all_tuples: bool = False,
+) -> WeightLayout:
+    """The layout for a chain of another order: without transitions for 0; with the tuples of labels that neighbouring
+    tokens have in the training data, or with all tuples, above 1. `labels_at` as in `observed_layout`."""
+    if order == 0:
+        none = np.zeros(0, np.int32)
+        return replace(layout, source=none, target=none, order=0)
+    tuples = []
+    for length in range(3, order + 2):
+        if all_tuples:
+            _check_number(layout.size + layout.labels**length)
+            grid = np.indices((layout.labels,) * length, np.int32).reshape(length, -1)
+            tuples.append(np.ascontiguousarray(grid.T))
+        else:
+            tuples.append(_seen_tuples(length, layout.labels, gold, offsets, labels_at))
+    longer = replace(layout, order=order, tuples=tuple(tuples))
+    _check_number(longer.size)
+    return longer
+
+
+def _seen_tuples(length: int, labels: int, gold: I32, offsets: I64, labels_at: NDArray[np.bool_] | None) -> I32:
+    """The labels of so many neighbouring tokens, each once, ascending: I32[tuples, length]."""
+    place = np.arange(len(gold)) - np.repeat(offsets[:-1], np.diff(offsets))
+    ends = np.flatnonzero(place >= length - 1)
+    back = np.arange(length - 1, -1, -1)
+    if labels_at is None:
+        rows = gold[ends[:, None] - back]
+    else:
+        choices = [_products(labels_at[t - back]) for t in ends.tolist()]
+        rows = np.concatenate([np.zeros((0, length), np.int32), *choices])
+    return np.unique(rows, axis=0).astype(np.int32) if len(rows) else np.zeros((0, length), np.int32)
+
+
+def _products(choices: NDArray[np.bool_]) -> I32:
+    """All ways to choose one label of each row, I32[ways, rows]."""
+    grid = np.meshgrid(*map(np.flatnonzero, choices), indexing="ij")
+    return np.stack([side.ravel() for side in grid], axis=1).astype(np.int32)
 
 
 def _neighbours(gold: I32, offsets: I64, labels: int) -> NDArray[np.bool_]:

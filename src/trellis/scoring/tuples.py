@@ -1,0 +1,50 @@
+"""theta -> scores of tuples of labels, and the transpose.
+
+A tuple scores what its last two labels score, and its last three, up to all of it; what has no weight scores 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.lattice.windows import Windows
+from trellis.scoring.layout import I32, I64, WeightLayout
+from trellis.scoring.tuple_kernels import cell_gradient, cell_scores, find_tuples
+
+F64 = NDArray[np.float64]
+
+
+class TupleScoring:
+    """Scores of the cells of windows, out of the weights `index: I32[local]` of theta: transitions, then tuples."""
+
+    def __init__(self, layout: WeightLayout, windows: Windows):
+        labels = windows.cell_labels()
+        pairs = layout.source.astype(np.int64) * layout.labels + layout.target
+        lists = [pairs, *(_keys(rows, layout.labels) for rows in layout.tuples)]
+        self._entry = np.empty((len(lists), len(labels)), np.int32)
+        first = 0
+        for row, keys, length in zip(self._entry, lists, range(2, len(lists) + 2), strict=True):
+            find_tuples(labels, layout.labels, length, keys, first, row)
+            first += len(keys)
+        self.index: I32 = np.concatenate(
+            [np.arange(layout.pairs, layout.arcs_at), np.arange(layout.tuples_at, layout.size)]
+        ).astype(np.int32)
+
+    def scores(self, weights: F64) -> F64:
+        """weights: F64[local] -> F64[cells]."""
+        out = np.empty(self._entry.shape[1])
+        cell_scores(self._entry, weights, out)
+        return out
+
+    def add_gradient(self, cells: F64, gradient: F64) -> None:
+        """Adds what F64[cells] says of each weight to gradient: F64[local]."""
+        cell_gradient(self._entry, cells, gradient)
+
+
+def _keys(rows: I32, labels: int) -> I64:
+    """A number for each row, with its labels as digits."""
+    key = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        key = key * labels + column
+    return key
