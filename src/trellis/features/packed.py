@@ -27,6 +27,17 @@ class Packed:
     arcs: Packed | None = None
     allowed: Allowed | None = None
 
+    def part(self, first: int, last: int) -> Packed:
+        """Tokens first..last."""
+        p, q = int(self.indptr[first]), int(self.indptr[last])
+        return Packed(
+            self.indptr[first : last + 1] - p,
+            self.ids[p:q],
+            None if self.values is None else self.values[p:q],
+            None if self.arcs is None else self.arcs.part(first, last),
+            None if self.allowed is None else self.allowed.part(first, last),
+        )
+
     def tokens_with(self, attributes: int) -> NDArray[np.int64]:
         """In how many tokens each of so many attributes occurs, I64[attributes]; twice in one token counts once."""
         token = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))

@@ -51,12 +51,17 @@ class Allowed:
 
     @classmethod
     def of_mask(cls, mask: BOOL) -> Allowed:
-        """From BOOL[tokens, labels], whether token t may have label j; each different set is listed once."""
-        labels = mask.shape[1]
-        rows = np.packbits(mask, axis=1)
-        keys = np.ascontiguousarray(rows).view([("", np.void, rows.shape[1])]).ravel() if len(rows) else rows[:0, 0]
+        """From BOOL[tokens, labels], whether token t may have label j."""
+        return cls.of_bits(np.packbits(mask, axis=1), mask.shape[1])
+
+    @classmethod
+    def of_bits(cls, bits: NDArray[np.uint8], labels: int) -> Allowed:
+        """The same with eight labels in a byte, as NumPy packs them. Each different set is listed once."""
+        rows = np.ascontiguousarray(bits)
+        keys = rows.view([("", np.void, rows.shape[1])]).ravel() if len(rows) else rows[:0, 0]
         _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        sets = np.concatenate([np.ones((1, labels), bool), mask[first]])
+        mask = np.unpackbits(rows[first], axis=1, count=labels).astype(bool)
+        sets = np.concatenate([np.ones((1, labels), bool), mask])
         start = np.concatenate([[0], np.cumsum(sets.sum(axis=1))]).astype(np.int64)
         return cls((which.ravel() + 1).astype(np.int32), start, np.nonzero(sets)[1].astype(np.int32))
 

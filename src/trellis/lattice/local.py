@@ -13,8 +13,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.jit import worthwhile
 from trellis.lattice.chain import F64, I32, I64, Covariance, Marginals
+from trellis.lattice.plain import log_sum, softmax
 from trellis.lattice.solved import ArcH, NodesInRows, sums_of
+
+BOOL = NDArray[np.bool_]
 
 _NO_ARCS = np.zeros((0, 0))
 
@@ -31,13 +35,14 @@ class LocalChain:
         return sums_of(self.scores[np.arange(len(paths)), paths], self.offsets)
 
     def mean_scores(self, soft: F64) -> F64:
+        soft = _renormalised(soft, self._open)
         each = np.where(soft > 0.0, self.scores[:, : self.labels], 0.0)
         return sums_of(np.einsum("tj,tj->t", soft, each), self.offsets)
 
     def add_costs(self, gold: I32, costs: F64) -> None:
         self.scores[:, : self.labels] += costs[gold]
 
-    def constrained(self, known: NDArray[np.bool_]) -> Self:
+    def constrained(self, known: BOOL) -> Self:
         scores = self.scores.copy()
         scores[:, : self.labels][~known] = -np.inf
         return replace(self, scores=scores)
@@ -63,9 +68,18 @@ class LocalChain:
 
     def solve(self) -> SolvedLocal:
         nodes = np.empty_like(self.scores)
-        return SolvedLocal(sums_of(self._into(nodes), self.offsets), nodes, self.labels, self.offsets)
+        return SolvedLocal(sums_of(self._into(nodes), self.offsets), nodes, self.labels, self.offsets, self._open)
+
+    @property
+    def _open(self) -> BOOL:
+        return np.asarray(self.scores[:, : self.labels] > -np.inf)
 
     def _into(self, nodes: F64) -> F64:
+        if not worthwhile(len(self.scores)):
+            rows = self.scores[:, : self.labels].copy()
+            nodes.fill(0.0)
+            nodes[:, : self.labels] = softmax(rows, axis=1)
+            return log_sum(rows, axis=1)
         from trellis.lattice.kernels.local import row_marginals
 
         log_sums = np.empty(len(self.scores))
@@ -75,12 +89,13 @@ class LocalChain:
 
 @dataclass
 class SolvedLocal(NodesInRows):
-    """P(label) of every token, `nodes: F64[tokens, width]`."""
+    """P(label) of every token, `nodes: F64[tokens, width]`; `open: BOOL[tokens, labels]`, what was not forbidden."""
 
     log_z: F64
     nodes: F64
     labels: int
     offsets: I64
+    open: BOOL
 
     @property
     def width(self) -> int:
@@ -119,7 +134,16 @@ class SolvedLocal(NodesInRows):
         nodes[np.arange(len(path)), path] -= _of_tokens(weights, self.offsets)
 
     def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
-        nodes[:, : self.labels] -= soft * _of_tokens(weights, self.offsets)[:, None]
+        nodes[:, : self.labels] -= _renormalised(soft, self.open) * _of_tokens(weights, self.offsets)[:, None]
+
+
+def _renormalised(soft: F64, open_: BOOL) -> F64:
+    """Distributions over labels, F64[tokens, labels], without what is forbidden."""
+    if open_.all():
+        return soft
+    left = np.where(open_, soft, 0.0)
+    total: F64 = left.sum(axis=1, keepdims=True)
+    return left / np.where(total > 0.0, total, 1.0)
 
 
 def _of_tokens(weights: F64 | None, offsets: I64) -> F64:

@@ -10,9 +10,11 @@ import numpy as np
 
 from trellis.lattice.allowed import BOOL, Allowed
 from trellis.lattice.chain import F64, I32, I64, Marginals
+from trellis.lattice.pairs import PairChain, SolvedPairs
 from trellis.lattice.restricted_solved import RestrictedSolved
-from trellis.lattice.solved import no_soft
 from trellis.lattice.work import WorkChain
+
+_MANY = 128  # labels from which on full rows are mostly empty
 
 
 @dataclass
@@ -34,7 +36,7 @@ class RestrictedWorkChain:
         return len(self.transitions)
 
     def mean_scores(self, soft: F64) -> F64:
-        raise no_soft()
+        return self._written_out.mean_scores(soft)
 
     def path_scores(self, paths: I32) -> F64:
         """S(y) of one path a sentence, F64[sentences]; -inf where a label is not allowed."""
@@ -89,13 +91,19 @@ class RestrictedWorkChain:
         ones = np.ones(len(self.offsets) - 1)
         subtract_restricted_path(answer.nodes, *self.allowed.for_loops, answer.arcs, self.offsets, path, ones)
 
-    def solve(self) -> RestrictedSolved:
+    def solve(self) -> RestrictedSolved | SolvedPairs:
         """Over full rows with -inf for what is not allowed: most questions beyond marginals are asked of them several
-        times, and there are no exponentials in those."""
+        times, and there are no exponentials in those. With many labels, over what is allowed alone."""
+        if self.labels > _MANY:
+            return self._written_out.solve()
         rows = np.full((len(self.allowed), self.allowed.width), -np.inf)
         rows.ravel()[self.allowed.in_rows] = self.scores
         full = WorkChain(rows, self.transitions, self.offsets, rows.copy)
         return RestrictedSolved(full.solve(), self.allowed, self.offsets)
+
+    @property
+    def _written_out(self) -> PairChain:
+        return PairChain.of(self.scores, self.allowed, self.transitions, self.offsets)
 
     def _redo(self, which: I64, nodes: F64, arcs: F64, log_z: F64) -> None:
         """These sentences in the log domain, as full lattices with -inf: rare, so exactness is all that counts."""

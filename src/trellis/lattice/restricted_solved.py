@@ -9,7 +9,7 @@ import numpy as np
 
 from trellis.lattice.allowed import Allowed
 from trellis.lattice.chain import F64, I32, I64, Covariance
-from trellis.lattice.solved import ArcH, Solved, no_soft, sums_of
+from trellis.lattice.solved import ArcH, Solved, sums_of
 
 
 @dataclass
@@ -56,7 +56,13 @@ class RestrictedSolved:
         return sums_of(values, self.offsets)
 
     def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
-        raise no_soft()
+        """Over full rows: what is not allowed has no part in the distribution over paths."""
+        full = np.zeros((len(self.allowed), self.allowed.width))
+        full.ravel()[self.allowed.in_rows] = soft[self.allowed.sites]
+        full /= full.sum(axis=1, keepdims=True)
+        rows = np.zeros_like(full)
+        self.rows.subtract_soft(rows, arcs, full[:, : self.allowed.size], weights)
+        nodes += self._places(rows)
 
     def on_path(self, nodes: F64, path: I32) -> F64:
         at = self._on(path)

@@ -86,12 +86,31 @@ class Windows:
         return self.allowed.places, self.pattern, self.sizes, self.base
 
 
+@dataclass(frozen=True)
+class CellFactors:
+    """exp of the scores of cells less the largest of them, `across: F64[cells]`; that one, and how far finite ones
+    spread."""
+
+    cells: F64
+    across: F64
+    top: float
+    spread: float
+
+    @classmethod
+    def of(cls, cells: F64) -> CellFactors:
+        from trellis.lattice.kernels.windows import cell_factors
+
+        across = np.empty_like(cells)
+        return cls(cells, across, *cell_factors(cells, across))
+
+
 @dataclass
 class WindowChain(PartLattice):
     """`node_scores: F64[places]`, one for each allowed label of each token (see `Allowed`); `arc_scores: F64[cells]`,
-    one for each tuple of labels of each pattern (see `Windows`)."""
+    one for each tuple of labels of each pattern (see `Windows`); `factors` of these, if they are at hand."""
 
     windows: Windows
+    factors: CellFactors | None = None
 
     @property
     def labels(self) -> int:
@@ -110,9 +129,14 @@ class WindowChain(PartLattice):
 
         nodes, arcs = np.empty_like(self.node_scores), np.zeros(self.windows.cells)
         log_z, redo = np.empty(self.sentences), np.empty(self.sentences, bool)
+        factors = self.factors
+        if factors is None or factors.cells is not self.arc_scores:
+            factors = CellFactors.of(self.arc_scores)
         window_marginals(
-            self.node_scores, *self.windows.for_loops, self.arc_scores, self.offsets, nodes, arcs, log_z, redo
-        )
+            self.node_scores, *self.windows.for_loops, factors.across, factors.top, factors.spread, self.offsets,
+            nodes, arcs, log_z, redo,
+        )  # fmt: skip
+        arcs *= factors.across
         for s in np.flatnonzero(redo).tolist():
             solved = self.sentence(s).solve()
             here, more = solved.expected()

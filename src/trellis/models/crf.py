@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.models.batches import Sentences
+from trellis.models.coarse import Pruned, learn_pruners
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
@@ -26,7 +27,7 @@ from trellis.models.serial import description_of, model_from
 from trellis.models.settings import USUAL_L2, check_settings
 from trellis.models.tagger import Tagger
 from trellis.models.warm import carried_over
-from trellis.scoring import observed_layout, with_observed_arcs
+from trellis.scoring import observed_layout, of_order, with_observed_arcs
 from trellis.training import Progress
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ F64 = NDArray[np.float64]
 
 
 class CRF(Tagger[LinearChain]):
-    """A linear-chain CRF of first order.
+    """A chain of labels whose probability depends on the data: a conditional random field.
 
     target: the column to predict (for a corpus; lists bring their labels as `y`).
     features: a preset (`chunking`), a template file, or template lines.
@@ -53,6 +54,11 @@ class CRF(Tagger[LinearChain]):
     min_count: attributes that occur less often in training are left out.
     hash_size: number attributes by a hash into so many places rather than keep them all (see docs/features.md).
     tag_dictionary: words seen at least so often may only have the labels they were seen with, in training and after.
+    order: how many labels before its own the label of a token depends on; 0 for none. Above 1 there are weights for the
+    tuples of labels seen, up to that length.
+    prune: labels whose probability in a chain of lower order (0, 1, ...) is less than this are left out before the next
+    order is trained or asked; 0.001 is a good number where there are hundreds of labels, or an order above 1. None: no
+    label is left out.
     all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
     partial: in the target column `?` is a token whose label is not known and `A|B` one that is A or B.
     warm_start: a further `fit` begins with the weights of the last one, by the names of attributes and labels.
@@ -60,7 +66,8 @@ class CRF(Tagger[LinearChain]):
     threads: how many to use; None for all. Results do not depend on it.
 
     After `fit`: `classes_`, `columns_` (of the training file, by position), `objective_` (regularised, summed over the
-    corpus), `converged_`, `iterations_`, `evaluations_`, `seconds_`, and with a dev set `stopped_early_`, `dev_score_`.
+    corpus), `converged_`, `iterations_`, `evaluations_`, `seconds_`, with a dev set `stopped_early_`, `dev_score_`, and
+    `pruning_`, what each order of pruning left and lost.
     """
 
     def __init__(
@@ -80,6 +87,8 @@ class CRF(Tagger[LinearChain]):
         min_count: int = 1,
         hash_size: int | None = None,
         tag_dictionary: int | None = None,
+        order: int = 1,
+        prune: float | None = None,
         all_pairs: bool = False,
         all_transitions: bool = False,
         partial: bool = False,
@@ -102,6 +111,8 @@ class CRF(Tagger[LinearChain]):
         self.min_count = min_count
         self.hash_size = hash_size
         self.tag_dictionary = tag_dictionary
+        self.order = order
+        self.prune = prune
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
         self.partial = partial
@@ -164,15 +175,25 @@ class CRF(Tagger[LinearChain]):
             self.all_pairs, self.all_transitions, packed.allowed, given.seen,
         )  # fmt: skip
         if packed.arcs is not None:
+            if self.order != 1 or self.prune is not None:
+                raise SettingError("attributes on transitions go together with order 1 and no pruning; leave one out")
             layout = with_observed_arcs(
                 layout, packed.arcs.indptr, packed.arcs.ids, gold, offsets, features.arc_attributes, self.all_pairs
             )
-        target = Target(gold, weights_of(sample_weight, len(offsets) - 1), costs, given.known, given.soft)
+        weights, pruner = weights_of(sample_weight, len(offsets) - 1), None
+        pruning: list[Pruned] = []
+        if self.prune is not None and self.order > 0:
+            pruner, packed, pruning = learn_pruners(
+                self.order, self.prune, given, features, packed, offsets, layout, weights, self.l2, self._threads
+            )
+        if self.order != 1:
+            layout = of_order(layout, self.order, gold, offsets, given.seen, self.all_transitions)
+        target = Target(gold, weights, costs, given.known, given.soft)
         examples = Examples(
             packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target
         )
         shards = cut_into_shards(layout, examples, loss, plain=traits_of(type(optimizer)).is_online)
-        model = LinearChain(tuple(given.labels), features, layout, np.zeros(layout.size))
+        model = LinearChain(tuple(given.labels), features, layout, np.zeros(layout.size), pruner)
         theta = model.weights if earlier is None else carried_over(model, earlier)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
         fitting.describe(model, examples, held_out, theta)
@@ -184,6 +205,7 @@ class CRF(Tagger[LinearChain]):
             raise DataError("training led to weights that are no numbers; are there extreme feature values?")
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
+        self.pruning_ = pruning if pruner is None or held_out is None else held_out.pruned(pruner, pruning)
         warn_of_scores(outcome)
         warn_of_stop(outcome, optimizer)
         return self

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -12,8 +14,10 @@ from trellis.errors import DataError
 from trellis.features import Packed
 from trellis.metrics import compare
 from trellis.models.batches import Sentences
+from trellis.models.coarse import Pruned, lost_labels
 from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.known import OR, UNKNOWN, place_of
+from trellis.models.pruning import Pruner
 
 F64 = NDArray[np.float64]
 
@@ -49,6 +53,11 @@ class Development:
     def __call__(self, theta: F64) -> float:
         predicted = self._model.with_weights(theta).best_of_packed(self._packed, self.offsets)
         return compare(self.gold, Column(predicted, self._model.labels), self.offsets).headline
+
+    def pruned(self, pruner: Pruner, stages: Sequence[Pruned]) -> list[Pruned]:
+        """The stages of pruning, with what they lose here."""
+        lost = lost_labels(pruner, self._packed, self.offsets, self.gold.values())
+        return [replace(stage, dev_lost=share) for stage, share in zip(stages, lost, strict=True)]
 
     @property
     def content(self) -> object:

@@ -1,4 +1,4 @@
-"""A trained linear chain: features, weights, labels. Immutable, so that many threads may use one."""
+"""A trained chain of labels: features, weights, labels. Immutable, so that many threads may use one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from trellis.errors import DataError
 from trellis.features import FeatureKind, Packed
 from trellis.jit import worthwhile
 from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
+from trellis.lattice.local import LocalChain
+from trellis.lattice.windows import WindowChain, Windows
 from trellis.models.arcs import ArcAttributes
 from trellis.models.batches import Batched, Sentences
+from trellis.models.pruning import Pruner
 from trellis.scoring import WeightLayout, plain_scores
 
 if TYPE_CHECKING:
@@ -27,12 +30,14 @@ MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in ea
 
 @dataclass(frozen=True)
 class LinearChain(Batched):
-    """`weights: F64[layout.size]` over the attributes of `features` and the labels by name."""
+    """`weights: F64[layout.size]` over the attributes of `features` and the labels by name; `pruner`: what narrows the
+    choice of labels down first, if anything does."""
 
     labels: tuple[str, ...]
     features: FeatureKind
     layout: WeightLayout
     weights: F64
+    pruner: Pruner | None = None
     prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
@@ -41,6 +46,14 @@ class LinearChain(Batched):
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
+        packed = self._narrowed(packed, offsets)
+        if self.layout.order == 0:
+            return LocalChain(self._rows_of_scores(packed), len(self.labels), offsets).best()[0]
+        if self.layout.order > 1:
+            chain = self._windows(packed, offsets)
+            paths, totals = chain.best()
+            chain.require_paths(totals)
+            return paths
         if self._needs(packed.arcs):
             return self._arcs.best(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         if packed.allowed is not None and worthwhile(int(offsets[-1])):
@@ -52,6 +65,20 @@ class LinearChain(Batched):
 
     def marginals_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> F64:
         """`marginals` for features that are already packed."""
+        packed = self._narrowed(packed, offsets)
+        if self.layout.order == 0:
+            rows = self._rows_of_scores(packed)
+            return LocalChain(rows, len(self.labels), offsets).marginals().nodes[:, : len(self.labels)]
+        if self.layout.order > 1:
+            chain = self._windows(packed, offsets)
+            answer = chain.marginals()
+            chain.require_paths(answer.log_z)
+            return chain.on_labels(answer.nodes)
+        if packed.allowed is not None and not self._needs(packed.arcs) and worthwhile(int(offsets[-1])):
+            allowed, rows = packed.allowed, np.zeros((int(offsets[-1]), len(self.labels)))
+            scores = self._allowed_scores(packed, allowed)
+            rows[allowed.sites] = RestrictedWorkChain(scores, allowed, self._transitions, offsets).marginals().nodes
+            return rows
         if self._needs(packed.arcs):
             return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         return self._chain(packed, offsets).marginals().nodes
@@ -63,6 +90,27 @@ class LinearChain(Batched):
     def with_weights(self, weights: F64) -> LinearChain:
         """The same model with other weights; what was prepared for scoring is shared."""
         return replace(self, weights=weights, prepared=self._scoring)
+
+    def _narrowed(self, packed: Packed, offsets: NDArray[np.int64]) -> Packed:
+        return packed if self.pruner is None else self.pruner.narrowed(packed, offsets)
+
+    def _windows(self, packed: Packed, offsets: NDArray[np.int64]) -> WindowChain:
+        from trellis.scoring.tuples import TupleScoring
+
+        allowed = packed.allowed or Allowed.all_of(int(offsets[-1]), len(self.labels))
+        windows = Windows.of(self.layout.order, allowed, offsets)
+        tuples = TupleScoring(self.layout, windows)
+        cells = tuples.scores(self.weights[tuples.index])
+        return WindowChain(self._allowed_scores(packed, allowed), cells, offsets, windows)
+
+    def _rows_of_scores(self, packed: Packed) -> F64:
+        """F64[tokens, labels or more], -inf for what is not allowed."""
+        if worthwhile(len(packed.indptr) - 1):
+            scores = self._padded_scores(packed)
+        else:
+            scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+        _forbid(scores, packed.allowed)
+        return scores
 
     def _chain(self, packed: Packed, offsets: NDArray[np.int64]) -> Chain:
         if worthwhile(int(offsets[-1])):

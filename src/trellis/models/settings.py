@@ -13,6 +13,7 @@ import numpy as np
 from trellis.errors import SettingError, shown
 
 USUAL_L2 = 1.0  # where none is given
+MOST_ORDER = 4  # of a chain: tuples of labels are numbered in 62 bits, up to 4,096 labels
 MOST_DEGREE = 20  # of a polynomial kernel: numbers grow beyond what floats can tell apart
 
 
@@ -68,6 +69,8 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "min_count": (is_count, "a whole number >= 1"),
     "hash_size": (lambda v: v is None or (is_count(v) and v <= 1 << 30), "a whole number from 1 to 2^30, or None"),
     "tag_dictionary": (lambda v: v is None or is_count(v), "a whole number >= 1, or None"),
+    "order": (lambda v: v == 0 or (is_count(v) and v <= MOST_ORDER), f"a whole number from 0 to {MOST_ORDER}"),
+    "prune": (lambda v: v is None or (_number(v) and 0 < v < 1), "a probability between 0 and 1, or None"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
     "partial": (lambda v: isinstance(v, bool), "True or False"),

@@ -60,12 +60,10 @@ class Examples:
     def part(self, first: int, last: int) -> Examples:
         """Sentences first..last."""
         a, b = int(self.offsets[first]), int(self.offsets[last])
-        here = _tokens(Packed(self.indptr, self.ids, self.values), a, b)
-        arcs = None if self.arcs is None else _tokens(self.arcs, a, b)
-        allowed = None if self.allowed is None else self.allowed.part(a, b)
+        here = Packed(self.indptr, self.ids, self.values, self.arcs, self.allowed).part(a, b)
         target = self.target.part(self.offsets, first, last)
         offsets = self.offsets[first : last + 1] - a
-        return Examples(here.indptr, here.ids, here.values, target.path, offsets, arcs, allowed, target)
+        return Examples(here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target)
 
     def _check_sentences(self, more: Target) -> None:
         if more.weights is not None:
@@ -95,9 +93,8 @@ class Examples:
             raise DataError(f"{self._place(t)}: no label is known to be possible; where nothing is known, all are")
 
     def _check_soft(self, soft: F64) -> None:
-        for what, there in (("a tag dictionary", self.allowed), ("attributes on transitions", self.arcs)):
-            if there is not None:
-                raise SettingError(f"soft labels do not go together with {what}; leave one of them out")
+        if self.arcs is not None:
+            raise SettingError("soft labels do not go together with attributes on transitions; leave one of them out")
         for t, j in np.argwhere(~(soft >= 0.0))[:1].tolist():
             found = f"the probability of label number {j} is {soft[t, j]:g}"
             raise DataError(f"{self._place(t)}: {found}; expected a number from 0 to 1")
@@ -120,6 +117,15 @@ class Examples:
                     "allow one, or leave the word out of the tag dictionary"
                 )
             return
+        if self.more is not None and self.more.soft is not None:
+            if self.more.soft.shape[1] != allowed.size:
+                return
+            for t in np.flatnonzero(~((self.more.soft > 0.0) & allowed.mask()).any(axis=1))[:1].tolist():
+                raise DataError(
+                    f"{self._place(t)}: the labels allowed there have no probability among its soft labels; allow one "
+                    "that has"
+                )
+            return
         t = allowed.first_outside(self.gold)
         if t is not None:
             raise DataError(
@@ -138,10 +144,3 @@ def _check_amounts(what: str, of: str, values: F64, first: int) -> None:
         raise DataError(f"{what}s have the shape {values.shape}; expected one number for each {of.split()[0]}")
     for k in np.flatnonzero(~(np.isfinite(values) & (values >= 0.0)))[:1].tolist():
         raise DataError(f"{of} {k + first}: its {what} is {values[k]:g}; expected a finite number >= 0")
-
-
-def _tokens(packed: Packed, a: int, b: int) -> Packed:
-    """Attributes of tokens a..b."""
-    p, q = int(packed.indptr[a]), int(packed.indptr[b])
-    values = None if packed.values is None else packed.values[p:q]
-    return Packed(packed.indptr[a : b + 1] - p, packed.ids[p:q], values)

@@ -5,14 +5,14 @@ As in `restricted`, a token without a choice has no gradient, and its score need
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.lattice import Allowed
 from trellis.lattice.solved import ArcH
-from trellis.lattice.windows import WindowChain, Windows
+from trellis.lattice.windows import CellFactors, WindowChain, Windows
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.shard import Shard
@@ -22,7 +22,7 @@ from trellis.scoring.tuples import TupleScoring
 
 F64 = NDArray[np.float64]
 
-_ARCS = 1 << 20  # in a block: where its lattices are written out, they take about 40 bytes each
+_ARCS = 1 << 22  # in a block: where its lattices are written out, they take about 40 bytes each
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class _Point:
     weights: F64
     rows: F64
     cells: F64
+    factors: CellFactors | None = None
 
 
 class WindowShard(Shard):
@@ -47,7 +48,8 @@ class WindowShard(Shard):
         self._gradient, self._cells = np.empty(len(self.index)), np.zeros(windows.cells)
 
     def _load(self, theta: F64) -> _Point:
-        return self._load_direction(theta)
+        point = self._load_direction(theta)
+        return replace(point, factors=CellFactors.of(point.cells))
 
     def _load_direction(self, direction: F64) -> _Point:
         weights = self._taken(direction, np.empty(len(self.index)))
@@ -56,7 +58,7 @@ class WindowShard(Shard):
 
     def _chain(self, point: _Point, block: int, keep: bool = False) -> WindowChain:
         windows = self._parts[block]
-        return WindowChain(self._scores(point, block), point.cells, windows.offsets, windows)
+        return WindowChain(self._scores(point, block), point.cells, windows.offsets, windows, point.factors)
 
     def _h(self, along: _Point, block: int) -> tuple[F64, ArcH]:
         return self._scores(along, block), along.cells

@@ -28,13 +28,14 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel, ordered_kernel, part
+from trellis.jit import kernel, ordered_kernel, ordered_part, part
 from trellis.lattice.kernels.scaled import HUGE, TINY, log_product
 from trellis.lattice.kernels.vector import exp_into
 
 Array = Any
 
 LIMIT = 115.0
+_FEW = 12  # labels
 
 
 @kernel
@@ -44,27 +45,22 @@ def window_marginals(
     pattern: Array,
     sizes: Array,
     base: Array,
-    cells: Array,
+    across: Array,
+    top: float,
+    spread: float,
     offsets: Array,
     nodes: Array,
-    arcs: Array,
+    products: Array,
     log_z: Array,
     redo: Array,
 ) -> None:
     """scores: F64[places], token t has places[t]:places[t + 1]; pattern: I32[tokens]; sizes: I64[patterns, 3], how many
-    a, r and b there are; base: I64[patterns]; cells: F64[cells]; offsets: I64[sentences + 1].
+    a, r and b there are; base: I64[patterns]; across: F64[cells], E, of cells of which `top` is the largest and which
+    spread so far; offsets: I64[sentences + 1].
 
-    Written: nodes F64[places]; arcs F64[cells], to which expected numbers are added over sentences not flagged; log_z
-    F64[sentences]; redo BOOL[sentences].
+    Written: nodes F64[places]; products F64[cells], to which is added over sentences not flagged what becomes expected
+    numbers of cells if multiplied by E; log_z F64[sentences]; redo BOOL[sentences].
     """
-    top, bottom = -np.inf, np.inf
-    for k in range(len(cells)):
-        if cells[k] > -np.inf:
-            top, bottom = max(top, cells[k]), min(bottom, cells[k])
-    if top == -np.inf:
-        top = bottom = 0.0
-    across, products = np.empty(len(cells)), np.zeros(len(cells))
-    exp_into(cells, top, across)
     most, widest = 0, 0
     for s in range(len(offsets) - 1):
         states = 0
@@ -80,15 +76,61 @@ def window_marginals(
         redo[s] = False
         if a == b:
             continue
-        total, too_far = _enter(scores, places, a, b, LIMIT - (top - bottom), psi)
+        total, too_far = _enter(scores, places, a, b, LIMIT - spread, psi)
         redo[s] = too_far or _forward(psi, places, pattern, sizes, base, across, a, b, alpha, scale)
         if not redo[s]:
             redo[s] = _backward(psi, places, pattern, sizes, base, across, a, b, alpha, scale, after, beta, nodes)
         if not redo[s]:
             _add_cells(alpha, after, pattern, sizes, base, a, b, products)
             log_z[s] = total + top * (b - a - 1) - log_product(scale, a, 1, b - a)
+
+
+@kernel
+def cell_factors(cells: Array, across: Array) -> Any:
+    """E into across; the largest cell, and how far finite ones spread."""
+    top, bottom = -np.inf, np.inf
     for k in range(len(cells)):
-        arcs[k] += across[k] * products[k]
+        v = cells[k]
+        top = max(top, v)
+        bottom = min(bottom, v if v > -np.inf else np.inf)
+    if top == -np.inf:
+        top = bottom = 0.0
+    exp_into(cells, top, across)
+    return top, top - bottom
+
+
+# Loops over the labels of a token in two kinds: for a few of them, where to prepare vector code would take longer than
+# the work, and for many.
+
+
+@ordered_part
+def _add_few(x: float, a: Array, p: int, y: Array, q: int, n: int) -> None:
+    """y[q + j] += x a[p + j] for j < n."""
+    for j in range(n):
+        y[q + j] += x * a[p + j]
+
+
+@part
+def _add_many(x: float, a: Array, y: Array) -> None:
+    for j in range(len(y)):
+        y[j] += x * a[j]
+
+
+@ordered_part
+def _dot_few(a: Array, p: int, b: Array, q: int, n: int) -> Any:
+    """The sum of a[p + j] b[q + j] for j < n."""
+    total = 0.0
+    for j in range(n):
+        total += a[p + j] * b[q + j]
+    return total
+
+
+@part
+def _dot_many(a: Array, b: Array) -> Any:
+    total = 0.0
+    for j in range(len(a)):
+        total += a[j] * b[j]
+    return total
 
 
 @part
@@ -118,21 +160,21 @@ def _forward(
     dead = False
     for t in range(a, b):
         n, m, w = sizes[pattern[t], 0], sizes[pattern[t], 1], sizes[pattern[t], 2]
-        factor = psi[places[t] : places[t + 1]]
-        if t == a:
-            alpha[here : here + w] = factor
-        else:
+        place, first = places[t], base[pattern[t]]
+        for k in range(here, here + m * w):
+            alpha[k] = 0.0
+        for i in range(n):
             for r in range(m):
-                row = alpha[here + r * w : here + r * w + w]
-                row[:] = 0.0
-                for i in range(n):
-                    x = alpha[before + i * m + r]
-                    first = base[pattern[t]] + (i * m + r) * w
-                    cell = across[first : first + w]
-                    for j in range(w):
-                        row[j] += x * cell[j]
-                for j in range(w):
-                    row[j] *= factor[j]
+                if t == a:
+                    break
+                x, p, q = alpha[before + i * m + r], first + (i * m + r) * w, here + r * w
+                if w < _FEW:
+                    _add_few(x, across, p, alpha, q, w)
+                else:
+                    _add_many(x, across[p : p + w], alpha[q : q + w])
+        for r in range(m):
+            for j in range(w):
+                alpha[here + r * w + j] = psi[place + j] * (alpha[here + r * w + j] if t > a else 1.0)
         total = 0.0
         for k in range(here, here + m * w):
             total += alpha[k]
@@ -159,26 +201,25 @@ def _backward(
     for t in range(b - 1, a - 1, -1):
         n, m, w = sizes[pattern[t], 0], sizes[pattern[t], 1], sizes[pattern[t], 2]
         here -= m * w
-        factor, p, c = psi[places[t] : places[t + 1]], nodes[places[t] : places[t + 1]], scale[t]
-        if t == b - 1:
-            beta[: m * w] = 1.0
-        p[:] = 0.0
+        place, c = places[t], scale[t]
+        for j in range(w):
+            nodes[place + j] = 0.0
         for r in range(m):
             for j in range(w):
-                x, y = alpha[here + r * w + j], beta[r * w + j]
-                p[j] += x * y
-                after[here + r * w + j] = factor[j] * c * y if x > 0.0 else 0.0
+                x, y = alpha[here + r * w + j], beta[r * w + j] if t < b - 1 else 1.0
+                nodes[place + j] += x * y
+                after[here + r * w + j] = psi[place + j] * c * y if x > 0.0 else 0.0
                 strays |= x > 0.0 and (x < TINY or not y <= HUGE or (y > 0.0 and y < TINY))
         if t == a:
             break
+        first = base[pattern[t]]
         for i in range(n):
             for r in range(m):
-                first = base[pattern[t]] + (i * m + r) * w
-                cell, q = across[first : first + w], after[here + r * w : here + r * w + w]
-                total = 0.0
-                for j in range(w):
-                    total += cell[j] * q[j]
-                beta[i * m + r] = total
+                p, q = first + (i * m + r) * w, here + r * w
+                if w < _FEW:
+                    beta[i * m + r] = _dot_few(across, p, after, q, w)
+                else:
+                    beta[i * m + r] = _dot_many(across[p : p + w], after[q : q + w])
     return strays
 
 
@@ -190,16 +231,14 @@ def _add_cells(
     before, here = 0, sizes[pattern[a], 2]
     for t in range(a + 1, b):
         n, m, w = sizes[pattern[t], 0], sizes[pattern[t], 1], sizes[pattern[t], 2]
+        first = base[pattern[t]]
         for i in range(n):
             for r in range(m):
-                first = base[pattern[t]] + (i * m + r) * w
-                x, q, to = (
-                    alpha[before + i * m + r],
-                    after[here + r * w : here + r * w + w],
-                    products[first : first + w],
-                )
-                for j in range(w):
-                    to[j] += x * q[j]
+                x, p, q = alpha[before + i * m + r], first + (i * m + r) * w, here + r * w
+                if w < _FEW:
+                    _add_few(x, after, q, products, p, w)
+                else:
+                    _add_many(x, after[q : q + w], products[p : p + w])
         before, here = here, here + m * w
 
 

@@ -1,0 +1,69 @@
+"""Coarse to fine: a chain of lower order says which labels a token may have, and a chain of higher order chooses.
+
+(Charniak et al. 2006; for taggers Mueller, Schmid and Schuetze 2013, whose chains of order 0, 1, 2 share their weights.
+Here each order has weights of its own, trained through what the order below leaves.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.features import Packed
+from trellis.labels import runs
+from trellis.lattice import Allowed
+
+if TYPE_CHECKING:
+    from trellis.models.linear import LinearChain
+
+I64 = NDArray[np.int64]
+
+_BATCH = 4096  # tokens whose probabilities are looked at together
+
+
+@dataclass(frozen=True)
+class Pruner:
+    """`chain` of lower order, which may have a pruner of its own; a label stays if its probability there is at least
+    `threshold`, or if no other has a higher one, but no more than the `most` probable."""
+
+    chain: LinearChain
+    threshold: float
+    most: int
+
+    def allowed(self, packed: Packed, offsets: I64) -> Allowed:
+        """The labels that stay."""
+        return self.leaving(packed, offsets, None)[0]
+
+    def leaving(self, packed: Packed, offsets: I64, needed: NDArray[np.bool_] | None) -> tuple[Allowed, float]:
+        """The labels that stay, and the share of tokens that would lose all of the labels `needed: BOOL[tokens,
+        labels]`: there these stay too."""
+        bits = [np.zeros((0, -(-len(self.chain.labels) // 8)), np.uint8)]
+        lost = 0
+        for first, last in runs(offsets, _BATCH):
+            a, b = int(offsets[first]), int(offsets[last])
+            p = self.chain.marginals_of_packed(packed.part(a, b), offsets[first : last + 1] - a)
+            stays = self._staying(p)
+            if needed is not None:
+                without = np.flatnonzero(~(stays & needed[a:b]).any(axis=1))
+                stays[without] |= needed[a:b][without]
+                lost += len(without)
+            bits.append(np.packbits(stays, axis=1))
+        return Allowed.of_bits(np.concatenate(bits), len(self.chain.labels)), lost / max(1, int(offsets[-1]))
+
+    def narrowed(self, packed: Packed, offsets: I64) -> Packed:
+        """The same attributes with the labels that stay."""
+        return replace(packed, allowed=self.allowed(packed, offsets))
+
+    def _staying(self, p: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """BOOL[tokens, labels] for P(label) of every token."""
+        stays = p >= self.threshold
+        stays[np.arange(len(p)), p.argmax(axis=1)] = True
+        many = np.flatnonzero(stays.sum(axis=1) > self.most)
+        if len(many):
+            best = np.argpartition(p[many], -self.most, axis=1)[:, -self.most :]
+            stays[many] = False
+            stays[many[:, None], best] = True
+        return stays
