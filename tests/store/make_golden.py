@@ -90,6 +90,13 @@ def models():
         "expression": {"features": EXPRESSION, "min_count": 2},
         "hashed": {"features": EXPRESSION, "hash_size": 97, "all_transitions": True},
     }
+    words = "word[-1:1] + suffix(word, 1, 2)[0] + pos[0]"
+    if FORMAT >= 3:
+        settings |= {
+            "order-0": {"features": words, "order": 0},
+            "order-3": {"features": words, "order": 3, "tag_dictionary": 2},
+            "pruned": {"features": words, "order": 2, "prune": 0.05},
+        }
     for name, more in settings.items():
         yield name, CRF(target="ner", **more).fit(corpus), new
     X = [[{"w": "a", "x": 1.5, "q": True}, {"w": "b", "x": -0.5}], [["w:c"], ["w:a", "ü"]], [{"w": "b", "x": 2}]]

@@ -45,6 +45,10 @@ OPTIMIZERS = (
 @click.option(
     "--tag-dictionary", type=int, metavar="N", help="Words seen N times may only have labels they were seen with."
 )
+@click.option("--order", default=1, show_default=True, help="Labels before its own that a token's label depends on.")
+@click.option(
+    "--prune", type=float, metavar="P", help="Leave out labels below this probability in a lower order (try 0.001)."
+)
 @click.option("--partial", is_flag=True, help="In the target column ? is not known, and A|B is A or B.")
 @click.option("--all-pairs", is_flag=True, help="Weights for every attribute with every label, seen or not.")
 @click.option("--all-transitions", is_flag=True, help="Weights for every pair of neighbouring labels, seen or not.")

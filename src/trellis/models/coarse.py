@@ -90,7 +90,7 @@ def learn_pruners(
 
 def most_labels(order: int) -> int:
     """How many labels a token may keep for a chain of this order: so many that a token has 4,096 tuples or less."""
-    return round(4096 ** (1 / (order + 1)))
+    return next(n for n in range(4096, 0, -1) if n ** (order + 1) <= 4096)
 
 
 def lost_labels(pruner: Pruner, packed: Packed, offsets: I64, gold: Sequence[str]) -> list[float]:

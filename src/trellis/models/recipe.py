@@ -41,7 +41,7 @@ class Settings(Protocol):
 
 def optimizer_of(settings: Settings) -> Optimizer:
     """The optimiser with its options; the seed is a setting of its own for all that draw at random."""
-    from trellis.optim import OPTIMIZERS, find_optimizer
+    from trellis.optim import OPTIMIZERS, find_optimizer, traits_of
 
     options = dict(settings.options or {})
     for name in ("tol", "seed"):
@@ -50,6 +50,10 @@ def optimizer_of(settings: Settings) -> Optimizer:
     kind = OPTIMIZERS.get(settings.optimizer)
     if kind is not None and any(field.name == "seed" for field in fields(kind)):
         options["seed"] = settings.seed
+    if kind is not None and getattr(settings, "order", 1) != 1 and traits_of(kind).learns:
+        raise SettingError(
+            f"optimizer '{settings.optimizer}' knows chains of order 1 only; use auto, lbfgs or newton-cg"
+        )
     return find_optimizer(settings.optimizer, settings.tol, **options)
 
 

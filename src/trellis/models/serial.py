@@ -1,4 +1,17 @@
-"""A trained chain as description and tensors, and back. Reading checks every index, range and number."""
+"""A trained chain as description and tensors, and back. Reading checks every index, range and number.
+
+Beside the tensors of labels and features:
+
+    weights F64                            theta (see `scoring.layout`)
+    pair_counts U16, pair_labels U16       how many labels each attribute has weights for, and these, ascending
+    transition_sources U16, transition_targets U16
+    arc_counts I32, arc_pairs I32          only with attributes on transitions
+    tuples.N U16                           for orders above 1: the tuples of N labels, N = 3, 4, ...
+    pruner.K F64                           the weights of the chain of order K that prunes labels, K = 0, 1, ...
+
+and in the description `lattice` (from format 3 on): its order, and of pruning, if there is any, the threshold and the
+most labels that each order leaves.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +30,10 @@ from trellis.errors import DamagedModelError, SettingError, TemplateError
 from trellis.features import FeatureKind
 from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
 from trellis.models.linear import MOST_LABELS, LinearChain
+from trellis.models.pruning import Pruner
+from trellis.models.settings import MOST_ORDER
 from trellis.scoring import WeightLayout
+from trellis.scoring.layout import keys_of_tuples
 from trellis.store import Tensors, get_strings, put_strings
 
 
@@ -36,9 +52,21 @@ def description_of(
     if layout.arc_attributes:
         tensors["arc_counts"] = np.diff(layout.arc_start).astype(np.int32)
         tensors["arc_pairs"] = layout.arc_pair
+    for rows in layout.tuples:
+        tensors[f"tuples.{rows.shape[1]}"] = rows.ravel().astype(np.uint16)
     put_strings(tensors, "labels", model.labels)
     features = put_features(tensors, model.features)
-    return {"model": kind, "params": params, "training": training, "features": features}, tensors
+    lattice = {"order": layout.order, "pruning": _put_pruner(tensors, model.pruner), "constraints": None}
+    description = {"model": kind, "params": params, "training": training, "features": features, "lattice": lattice}
+    return description, tensors
+
+
+def _put_pruner(tensors: Tensors, pruner: Pruner | None) -> dict[str, Any] | None:
+    if pruner is None:
+        return None
+    below = _put_pruner(tensors, pruner.chain.pruner)
+    tensors[f"pruner.{pruner.chain.layout.order}"] = pruner.chain.weights
+    return {"threshold": float(pruner.threshold), "most": [*(below["most"] if below else []), pruner.most]}
 
 
 def model_from(
@@ -47,16 +75,65 @@ def model_from(
     """Parameters, training record and model; one typed error for whatever does not fit."""
     tensors = dict(tensors)  # what is read is taken out; nothing may be left
     with reading(path):
-        params, training, labels, features = common_parts(description, tensors, known, functions)
-        layout = _get_layout(tensors, len(labels), features.attributes)
-        if layout.arc_attributes != features.arc_attributes:
+        more = {"lattice"} if description["format"] > 2 else frozenset()
+        params, training, labels, features = common_parts(description, tensors, known, functions, more)
+        lattice = description.get("lattice", _PLAIN)
+        if type(lattice) is not dict or set(lattice) != set(_PLAIN) or lattice["constraints"] is not None:
+            raise ValueError("entries of the lattice")
+        layout = _of_order(tensors, _get_layout(tensors, len(labels), features.attributes), lattice["order"])
+        if layout.arc_attributes != features.arc_attributes or (layout.arc_attributes and lattice != _PLAIN):
             raise ValueError("number of arc attributes")
-        weights = tensor(tensors, "weights", np.float64)
-        if len(weights) != layout.size or not np.isfinite(weights).all():
-            raise ValueError("weights")
+        weights = _get_weights(tensors, "weights", layout)
+        chain = LinearChain(tuple(labels), features, layout, weights)
+        chain = replace(chain, pruner=_get_pruner(tensors, chain, lattice["pruning"]))
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
-    return params, training, LinearChain(tuple(labels), features, layout, weights)
+    return params, training, chain
+
+
+_PLAIN = {"order": 1, "pruning": None, "constraints": None}
+
+
+def _get_weights(tensors: Tensors, name: str, layout: WeightLayout) -> NDArray[np.float64]:
+    weights = tensor(tensors, name, np.float64)
+    if len(weights) != layout.size or not np.isfinite(weights).all():
+        raise ValueError(name)
+    return weights
+
+
+def _of_order(tensors: Tensors, layout: WeightLayout, order: object) -> WeightLayout:
+    """The layout with the tuples of its order."""
+    if type(order) is not int or not 0 <= order <= MOST_ORDER or (order == 0 and len(layout.source)):
+        raise ValueError("order")
+    tuples = []
+    for length in range(3, order + 2):
+        flat = tensor(tensors, f"tuples.{length}", np.uint16).astype(np.int32)
+        if len(flat) % length or (len(flat) and flat.max() >= layout.labels):
+            raise ValueError(f"tuples of {length} labels")
+        rows = flat.reshape(-1, length)
+        if not ascending(keys_of_tuples(rows, layout.labels)):
+            raise ValueError(f"tuples of {length} labels not in order")
+        tuples.append(rows)
+    return replace(layout, order=order, tuples=tuple(tuples))
+
+
+def _get_pruner(tensors: Tensors, chain: LinearChain, found: object) -> Pruner | None:
+    """For a chain that is whole but for its pruner."""
+    if found is None:
+        return None
+    if type(found) is not dict or set(found) != {"threshold", "most"}:
+        raise ValueError("entries of the pruning")
+    threshold, most = found["threshold"], found["most"]
+    if not _finite(threshold) or not 0.0 < threshold < 1.0 or type(most) is not list:
+        raise ValueError("threshold of the pruning")
+    if len(most) != chain.layout.order or not most or not all(type(n) is int and n >= 1 for n in most):
+        raise ValueError("most labels of the pruning")
+    pruner: Pruner | None = None
+    for order, n in enumerate(most):
+        layout = chain.layout.lower(order)
+        weights = _get_weights(tensors, f"pruner.{order}", layout)
+        pruner = Pruner(LinearChain(chain.labels, chain.features, layout, weights, pruner), threshold, n)
+    return pruner
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from trellis.features.carry import earlier_numbers
 from trellis.models.linear import LinearChain
 from trellis.scoring import WeightLayout
+from trellis.scoring.layout import keys_of_tuples
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -25,7 +27,7 @@ def carried_over(new: LinearChain, old: LinearChain) -> F64:
     attributes, arc_attributes = earlier_numbers(new.features, old.features)
     places = _places(new.layout, labels, attributes, arc_attributes, len(old.labels))
     theta, known = np.zeros(new.layout.size), 0
-    for mine, theirs in zip(places, _keys(old.layout), strict=True):
+    for mine, theirs in zip(places, _keys(old.layout), strict=False):  # of another order there may be fewer
         at = np.minimum(np.searchsorted(theirs.keys, mine.keys), max(0, len(theirs.keys) - 1))
         found = np.flatnonzero(theirs.keys[at] == mine.keys) if len(theirs.keys) else np.zeros(0, np.int64)
         theta[mine.first + found] = old.weights[theirs.first + at[found]]
@@ -43,27 +45,35 @@ class _Part:
         self.first, self.keys = first, keys
 
 
-def _keys(layout: WeightLayout) -> tuple[_Part, _Part, _Part]:
-    """Pairs, transitions and arc pairs; keys ascend."""
+def _keys(layout: WeightLayout) -> list[_Part]:
+    """Pairs, transitions, arc pairs, and tuples of each length; keys ascend."""
     attribute, arc_attribute = _owners(layout.pair_start), _owners(layout.arc_start)
-    return (
+    return [
         _Part(0, attribute * layout.labels + layout.pair_label),
         _Part(layout.pairs, layout.source.astype(np.int64) * layout.labels + layout.target),
         _Part(layout.arcs_at, arc_attribute * layout.labels**2 + layout.arc_pair),
-    )
+        *(_Part(first, keys_of_tuples(rows, layout.labels)) for first, rows in _tuples(layout)),
+    ]
 
 
-def _places(
-    layout: WeightLayout, labels: I64, attributes: I64, arc_attributes: I64, count: int
-) -> tuple[_Part, _Part, _Part]:
+def _places(layout: WeightLayout, labels: I64, attributes: I64, arc_attributes: I64, count: int) -> list[_Part]:
     """The keys that the weights of a layout have in an earlier one of `count` labels, -1 for none."""
     attribute, arc_attribute = _owners(layout.pair_start), _owners(layout.arc_start)
     before, here = np.divmod(layout.arc_pair, layout.labels)
-    return (
+    return [
         _Part(0, _joined(count, attributes[attribute], labels[layout.pair_label])),
         _Part(layout.pairs, _joined(count, labels[layout.source], labels[layout.target])),
         _Part(layout.arcs_at, _joined(count, arc_attributes[arc_attribute], labels[before], labels[here])),
-    )
+        *(_Part(first, _joined(count, *labels[rows.T])) for first, rows in _tuples(layout)),
+    ]
+
+
+def _tuples(layout: WeightLayout) -> Iterator[tuple[int, NDArray[np.int32]]]:
+    """Where the weights of the tuples of each length begin, and these."""
+    first = layout.tuples_at
+    for rows in layout.tuples:
+        yield first, rows
+        first += len(rows)
 
 
 def _joined(count: int, *parts: I64) -> I64:

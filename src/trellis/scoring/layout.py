@@ -84,6 +84,13 @@ class WeightLayout:
         matrix[self.source, self.target] = weights
         return matrix
 
+    def lower(self, order: int) -> WeightLayout:
+        """The same without what only chains of a higher order have."""
+        if order > 0:
+            return replace(self, order=order, tuples=self.tuples[: order - 1])
+        none = np.zeros(0, np.int32)
+        return replace(self, source=none, target=none, order=0, tuples=())
+
     def restricted(self, attributes: I64, arc_attributes: I64 | None = None) -> tuple[WeightLayout, I32]:
         """The layout of these attributes (and arc attributes, none if not given) only, and all transitions, and where
         its weights are in theta."""
@@ -175,8 +182,7 @@ def of_order(
     """The layout for a chain of another order: without transitions for 0; with the tuples of labels that neighbouring
     tokens have in the training data, or with all tuples, above 1. `labels_at` as in `observed_layout`."""
     if order == 0:
-        none = np.zeros(0, np.int32)
-        return replace(layout, source=none, target=none, order=0)
+        return layout.lower(0)
     tuples = []
     for length in range(3, order + 2):
         if all_tuples:
@@ -188,6 +194,14 @@ def of_order(
     longer = replace(layout, order=order, tuples=tuple(tuples))
     _check_number(longer.size)
     return longer
+
+
+def keys_of_tuples(rows: I32, labels: int) -> I64:
+    """A number for each tuple of labels, I32[tuples, length], with these as digits."""
+    key = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        key = key * labels + column
+    return key
 
 
 def _seen_tuples(length: int, labels: int, gold: I32, offsets: I64, labels_at: NDArray[np.bool_] | None) -> I32:

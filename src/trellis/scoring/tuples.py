@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.lattice.windows import Windows
-from trellis.scoring.layout import I32, I64, WeightLayout
+from trellis.scoring.layout import I32, WeightLayout, keys_of_tuples
 from trellis.scoring.tuple_kernels import cell_gradient, cell_scores, find_tuples
 
 F64 = NDArray[np.float64]
@@ -21,7 +21,7 @@ class TupleScoring:
     def __init__(self, layout: WeightLayout, windows: Windows):
         labels = windows.cell_labels()
         pairs = layout.source.astype(np.int64) * layout.labels + layout.target
-        lists = [pairs, *(_keys(rows, layout.labels) for rows in layout.tuples)]
+        lists = [pairs, *(keys_of_tuples(rows, layout.labels) for rows in layout.tuples)]
         self._entry = np.empty((len(lists), len(labels)), np.int32)
         first = 0
         for row, keys, length in zip(self._entry, lists, range(2, len(lists) + 2), strict=True):
@@ -40,11 +40,3 @@ class TupleScoring:
     def add_gradient(self, cells: F64, gradient: F64) -> None:
         """Adds what F64[cells] says of each weight to gradient: F64[local]."""
         cell_gradient(self._entry, cells, gradient)
-
-
-def _keys(rows: I32, labels: int) -> I64:
-    """A number for each row, with its labels as digits."""
-    key = np.zeros(len(rows), np.int64)
-    for column in rows.T:
-        key = key * labels + column
-    return key

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from trellis.errors import CheckpointError, DamagedModelError, FileAccessError, NewerModelError
 from trellis.files import read_bytes, replacing, write_all
 
-FORMAT = 2
+FORMAT = 3
 MODEL = "model"
 CHECKPOINT = "checkpoint"
 _REMEDIES = {MODEL: "restore it or train it again", CHECKPOINT: "delete it and train from the beginning"}
