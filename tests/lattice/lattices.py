@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from trellis.lattice import Allowed, Chain
 from trellis.lattice.graph import Graph, Shape
+from trellis.lattice.pairs import PairChain
+from trellis.lattice.segments import SegmentChain, SegmentTypes
 from trellis.lattice.windows import WindowChain, Windows
 from trellis.lattice.written import WrittenChain
 
@@ -106,9 +108,10 @@ class Kind:
     def values(self, paths, node_h, arc_h):
         return np.array([node_h[list(nodes)].sum() + arc_h[list(arcs)].sum() for _, nodes, arcs, _ in paths])
 
-    def node_weights(self):
-        """What a node part counts for in posterior decoding: how many labels it has."""
-        return np.ones(len(self.node_scores))
+    def posterior_sums(self, s):
+        """Key -> the sum of P of a path's nodes."""
+        p = self.added_up(lambda s, paths, p: p)[0]
+        return {path[0]: p[list(path[1])].sum() for path in self.all_paths(s)}
 
 
 class Graphs(Kind):
@@ -209,6 +212,15 @@ class Labelled(Kind):
 
     def keys(self, path):
         return [tuple(path[a:b].tolist()) for a, b in pairwise(self.offsets.tolist())]
+
+    def posterior_sums(self, s):
+        """Key -> the sum of P of a path's labels."""
+        paths, _, p, _ = self.enumerated(s)
+        rows = {}
+        for path, probability in zip(paths, p, strict=True):
+            for site in enumerate(path[0]):
+                rows[site] = rows.get(site, 0.0) + probability
+        return {path[0]: sum(rows[site] for site in enumerate(path[0])) for path in paths}
 
     def best(self):
         paths, totals = self.lattice.best()
@@ -374,14 +386,68 @@ class PositionalChainsWrittenOut(ChainsWrittenOut):
     positional = True
 
 
-KINDS = [
-    Chains,
-    PositionalChains,
-    ChainsWrittenOut,
-    PositionalChainsWrittenOut,
-    Graphs,
-    WindowsOfOrder1,
-    WindowsOfOrder2,
-    WindowsOfOrder3,
-]
-PART_LATTICES = [ChainsWrittenOut, PositionalChainsWrittenOut, WindowsOfOrder1, WindowsOfOrder2, WindowsOfOrder3]
+class PairsOfAllowed(WindowsOfOrder1):
+    """Chains of first order over allowed labels, with one score for a pair of labels wherever it is."""
+
+    def prepare(self):
+        super().prepare()
+        self.labels = self.allowed.size
+        self.arc_scores = self.scored(self.labels**2, self.recipe.arcs, self.recipe.forbid_arcs)
+
+    @property
+    def lattice(self):
+        return PairChain(self.node_scores, self.arc_scores, self.offsets, self.windows)
+
+    def listed(self, s):
+        pairs = [[i * self.labels + j for i, j in pairwise(labels)] for labels, _, _ in super().listed(s)]
+        return [(labels, nodes, arcs) for (labels, nodes, _), arcs in zip(super().listed(s), pairs, strict=True)]
+
+    def marginals(self):
+        solved = self.lattice.solve()
+        self.lattice.require_paths(solved.log_z)
+        nodes, arcs = solved.expected()
+        return solved.log_z, nodes, arcs.ravel()
+
+    def covariance(self, node_h, arc_h):
+        nodes, arcs, expectation = super().covariance(node_h, arc_h.reshape(self.labels, self.labels))
+        return nodes, arcs.ravel(), expectation
+
+
+class Segments(Labelled):
+    """Semi-Markov chains; segments of three types, one of which is a token long."""
+
+    def prepare(self):
+        rng = self.rng
+        self.offsets = np.concatenate([[0], np.cumsum(self.recipe.lengths)]).astype(np.int64)
+        self.types = SegmentTypes.of([*rng.integers(1, 4, 2), 1], [1, 3, 0], [2, 4, -1], 5)
+        cells, tokens = self.types.cells, int(self.offsets[-1])
+        self.draw_scores(tokens * cells, len(self.types) ** 2)
+        place = np.arange(tokens) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
+        outside = self.types.of_cells[0] > place[:, None] + 1
+        self.node_scores[outside.ravel()] = -np.inf
+
+    @property
+    def lattice(self):
+        return SegmentChain(self.node_scores, self.arc_scores, self.offsets, self.types)
+
+    def listed(self, s):
+        a, b = self.offsets[s : s + 2].tolist()
+        cells = np.stack(self.types.of_cells, axis=1).tolist()
+        found = []
+
+        def extend(t, labels, nodes, arcs, before):
+            if t == b:
+                found.append((tuple(labels), nodes, arcs))
+                return
+            for cell, (d, y) in enumerate(cells):
+                if t + d <= b:
+                    own = [int(self.types.begin[y]), *[int(self.types.inside[y])] * (d - 1)]
+                    move = [] if before is None else [before * len(self.types) + y]
+                    extend(t + d, labels + own, [*nodes, (t + d - 1) * len(cells) + cell], arcs + move, y)
+
+        extend(a, [], [], [], None)
+        return found
+
+
+BY_PARTS = [ChainsWrittenOut, PositionalChainsWrittenOut, WindowsOfOrder1, WindowsOfOrder2, WindowsOfOrder3, Segments]
+KINDS = [Chains, PositionalChains, Graphs, PairsOfAllowed, *BY_PARTS]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lattices import PART_LATTICES, recipes
+from lattices import BY_PARTS, recipes
 
-every_kind = pytest.mark.parametrize("kind", PART_LATTICES)
+every_kind = pytest.mark.parametrize("kind", BY_PARTS)
 seeds = st.integers(0, 2**32 - 1)
 
 

@@ -13,7 +13,7 @@ from trellis.labels import first_tokens
 from trellis.lattice.allowed import Allowed
 from trellis.lattice.chain import Covariance
 from trellis.lattice.graph import F64, I32, I64
-from trellis.lattice.parts import Parts, SolvedParts
+from trellis.lattice.parts import PartLattice, Parts, SolvedParts
 from trellis.lattice.solved import ArcH
 from trellis.lattice.windows import WindowChain, Windows
 
@@ -25,6 +25,8 @@ class PairChain(WindowChain):
     @classmethod
     def of(cls, scores: F64, allowed: Allowed, transitions: F64, offsets: I64) -> PairChain:
         return cls(scores, transitions.ravel(), offsets, Windows.of(1, allowed, offsets))
+
+    best, marginals = PartLattice.best, PartLattice.marginals  # cells have no scores here
 
     def parts(self) -> Parts:
         parts, labels = super().parts(), self.windows.cell_labels().astype(np.int64)
