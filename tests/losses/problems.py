@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -13,9 +14,11 @@ from enumerated import loss_of
 from trellis.engine import ThreadedObjective
 from trellis.features import Packed
 from trellis.lattice import Allowed
+from trellis.lattice.segments import SegmentTypes
 from trellis.losses import LOSSES, PARTIAL, SOFT, Target, find_loss
 from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
 from trellis.scoring import observed_layout, of_order, with_observed_arcs
+from trellis.scoring.segments import SegmentLayout, SpanAttributes
 
 KINDS = [(name, "gold") for name in LOSSES] + [(name, "part") for name in PARTIAL] + [(name, "soft") for name in SOFT]
 
@@ -26,7 +29,7 @@ ORDERS = ["order 0", "order 0 and allowed", "order 2", "order 2 and allowed", "o
 
 ON_OTHERS = [
     (chain, name, kind)
-    for chain in [*OTHER_CHAINS, *ORDERS]
+    for chain in [*OTHER_CHAINS, *ORDERS, "segments"]
     for name, kind in KINDS
     if kind != "soft" or "arcs" not in chain
 ]
@@ -52,6 +55,9 @@ class Problem:
         tokens = int(offsets[-1])
         indptr, ids = _packed(rng, tokens, 3, 6)
         gold = rng.integers(0, labels, tokens).astype(np.int32)
+        if chain == "segments":
+            self.types = _types(rng, labels)
+            gold = _segmented(rng, self.types, offsets)
         values = rng.normal(size=len(ids)) if valued else None
         self.layout = observed_layout(indptr, ids, gold, offsets, 6, labels, True, True)
         target = _target(rng, gold, len(lengths), labels, kind, weighted)
@@ -65,10 +71,21 @@ class Problem:
             self.layout = with_observed_arcs(self.layout, arc_indptr, arc_ids, gold, offsets, 3, True)
         if "order" in chain:
             self.layout = of_order(self.layout, int(chain.split()[1]), gold, offsets)
+        if chain == "segments":
+            self.examples = replace(self.examples, spans=_spans(rng, offsets))
+            pairs = np.indices((len(self.types), len(self.types)), np.int32).reshape(2, -1)
+            span_type = np.tile(np.arange(len(self.types), dtype=np.int32), 3)
+            span_start = np.arange(4) * len(self.types)
+            self.layout = SegmentLayout(self.layout.lower(0), self.types, *pairs, span_start, span_type)
 
     @property
     def size(self):
         return self.layout.size
+
+    @property
+    def after_transitions(self):
+        """Where the weights of transitions end in theta."""
+        return self.layout.spans_at if self.chain == "segments" else self.layout.arcs_at
 
     @property
     def target(self):
@@ -85,7 +102,7 @@ class Problem:
 
     def scores(self, theta):
         """Scores F64[tokens, labels] and the transitions into each token, F64[tokens, labels, labels]; no kernel."""
-        data, layout = self.examples, self.layout
+        data, layout = self.examples, self.layout.tokens if self.chain == "segments" else self.layout
         scores = np.zeros((len(data.gold), layout.labels))
         here = Packed(data.indptr, data.ids, data.values)
         for t, a, value in _occurrences(here):
@@ -100,24 +117,47 @@ class Problem:
         return scores, transitions
 
     def tuple_scores(self, theta):
-        """What a path scores for its tuples of three and more labels, as a function."""
+        """What a path of the sentence from token `first` on scores for more than its labels and pairs of these."""
         layout = self.layout
+        if self.chain == "segments":
+            return lambda path, first: self.segment_score(theta, path, first)
         weights = dict(
             zip((tuple(row) for rows in layout.tuples for row in rows.tolist()), theta[layout.tuples_at :], strict=True)
         )
 
-        def score(path):
+        def score(path, first):
             lengths = range(3, layout.order + 2)
             return sum(weights.get(path[t - n : t], 0.0) for n in lengths for t in range(n, len(path) + 1))
 
         return score
 
+    def segment_score(self, theta, path, first):
+        """Of types that follow each other and of the attributes of spans; -inf for what is no segmentation."""
+        layout, types, spans = self.layout, self.types, self.examples.spans
+        moves = theta[layout.tokens.pairs : layout.spans_at].reshape(len(types), len(types))
+        total, t, before = 0.0, 0, None
+        while t < len(path):
+            kind = [y for y in range(len(types)) if types.begin[y] == path[t]]
+            end = t + 1
+            while kind and end < len(path) and path[end] == types.inside[kind[0]]:
+                end += 1
+            if not kind or end - t > types.longest[kind[0]]:
+                return -np.inf
+            total += 0.0 if before is None else moves[before, kind[0]]
+            at = (first + end - 1) * spans.longest + end - t - 1
+            if end - t <= spans.longest:
+                for a in spans.ids[spans.start[at] : spans.start[at + 1]]:
+                    total += theta[layout.spans_at + a * len(types) + kind[0]]
+            t, before = end, kind[0]
+        return total
+
     def enumerated(self, name, theta):
         scores, transitions = self.scores(theta)
-        more = self.tuple_scores(theta)
+        extra = self.tuple_scores(theta)
         target, total = self.target, 0.0
         costs = np.ones(self.layout.labels) if target.costs is None else target.costs
         for s, (a, b) in enumerate(itertools.pairwise(self.examples.offsets.tolist())):
+            more = partial(extra, first=a)
             known = None if target.known is None else target.known[a:b]
             soft = None if target.soft is None else target.soft[a:b]
             value = loss_of(name, scores[a:b], transitions[a:b], target.path[a:b].tolist(), costs, known, soft, more)
@@ -127,9 +167,9 @@ class Problem:
     def marginals(self, theta):
         """P of every gold label, F64[tokens]."""
         scores, transitions = self.scores(theta)
-        values, labels, more = [], self.layout.labels, self.tuple_scores(theta)
+        values, labels, extra = [], self.layout.labels, self.tuple_scores(theta)
         for a, b in itertools.pairwise(self.examples.offsets.tolist()):
-            gold = self.target.path[a:b].tolist()
+            gold, more = self.target.path[a:b].tolist(), partial(extra, first=a)
             for t in range(b - a):
                 known = np.ones((b - a, labels), bool)
                 known[t] = np.arange(labels) == gold[t]
@@ -168,6 +208,33 @@ def _target(rng, gold, sentences, labels, kind, weighted):
         known if kind == "part" else None,
         soft / soft.sum(axis=1, keepdims=True) if kind == "soft" else None,
     )
+
+
+def _types(rng, labels):
+    """Label 0 is outside; then two labels for each type, but one for the last if their number is even."""
+    begin = [0, *range(1, labels, 2)]
+    inside = [-1, *(j + 1 if j + 1 < labels else -1 for j in range(1, labels, 2))]
+    return SegmentTypes.of([1 if j < 0 else rng.integers(2, 4) for j in inside], begin, inside, labels)
+
+
+def _segmented(rng, types, offsets):
+    """Labels of random segments."""
+    gold = np.zeros(int(offsets[-1]), np.int32)
+    for a, b in itertools.pairwise(offsets.tolist()):
+        while a < b:
+            y = rng.integers(len(types))
+            end = min(b, a + rng.integers(1, types.longest[y] + 1))
+            gold[a], gold[a + 1 : end] = types.begin[y], types.inside[y]
+            a = end
+    return gold
+
+
+def _spans(rng, offsets, longest=2):
+    place = np.concatenate([np.zeros(0, int), *(np.arange(n) for n in np.diff(offsets))])
+    inside = np.arange(longest) <= place[:, None]
+    counts = np.where(inside, rng.integers(0, 3, inside.shape), 0).ravel()
+    start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return SpanAttributes(start, rng.integers(0, 3, start[-1]).astype(np.int32), longest)
 
 
 def _allowed(rng, gold, labels):

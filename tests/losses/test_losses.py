@@ -17,6 +17,7 @@ from trellis.losses import LOSSES, Target, find_loss
 from trellis.objective import Examples, PlainShard
 from trellis.objective.restricted import RestrictedShard
 from trellis.scoring import observed_layout, with_observed_arcs
+from trellis.scoring.segments import SpanAttributes
 
 problems = {
     "seed": st.integers(0, 2**32 - 1),
@@ -242,6 +243,7 @@ def test_shards_and_blocks_add_up_to_one(chain, name, kind, monkeypatch):
     monkeypatch.setattr("trellis.objective.cutting.SHARD", 10)
     monkeypatch.setattr("trellis.objective.shard.BLOCK", 4)
     monkeypatch.setattr("trellis.objective.windows._ARCS", 8)
+    monkeypatch.setattr("trellis.objective.segments._CELLS", 40)
     shards, blocks, cut, product = answers()
     assert shards > 1
     assert blocks > 1
@@ -264,6 +266,10 @@ def test_a_weight_of_two_is_a_sentence_given_twice(chain, name, kind):
         indptr = np.concatenate([packed.indptr, packed.indptr[1:] + packed.indptr[-1]])
         return Packed(indptr, doubled(packed.ids), doubled(packed.values))
 
+    def spans_twice(spans):
+        start = np.concatenate([spans.start, spans.start[1:] + spans.start[-1]])
+        return SpanAttributes(start, doubled(spans.ids), spans.longest)
+
     more = Target(doubled(target.path), None, None, doubled(target.known), doubled(target.soft))
     packed = packed_twice(Packed(once.indptr, once.ids, once.values))
     twice = Examples(
@@ -275,6 +281,7 @@ def test_a_weight_of_two_is_a_sentence_given_twice(chain, name, kind):
         None if once.arcs is None else packed_twice(once.arcs),
         None if once.allowed is None else once.allowed.of_tokens(doubled(once.allowed.which)),
         more,
+        None if once.spans is None else spans_twice(once.spans),
     )
     answers = []
     for examples in (weighted, twice):
@@ -321,7 +328,7 @@ def test_a_sentence_of_a_thousand_tokens_is_finite_from_zero(chain, name):
 def test_products_are_exact_where_the_log_domain_is_needed(chain, name, kind, weight):
     problem = Problem(11, chain, kind, valued=False)
     theta, r = problem.theta(), problem.theta()
-    theta[problem.layout.arcs_at - 2] = weight
+    theta[problem.after_transitions - 2] = weight
     with problem.objective(name, kind, cache="all") as objective:
         expected = differences(objective.gradient, theta, r, 1e-5)
         np.testing.assert_allclose(objective.hessian_vector(theta, r), expected, rtol=1e-4, atol=1e-4)

@@ -11,6 +11,7 @@ from trellis.errors import DataError, SettingError
 from trellis.features.packed import Packed
 from trellis.lattice import Allowed
 from trellis.losses import Target
+from trellis.scoring.segments import SpanAttributes
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -23,7 +24,8 @@ _SUM_TOLERANCE = 1e-6  # of the probabilities of a token's labels
 class Examples:
     """Packed attributes, gold labels I32[tokens], offsets I64[sentences + 1]; attributes that bear on the transition
     into a token, if there are any, packed with their own numbers; which labels each token may have, if not all; and
-    what else is known of the labels (see `Target`; its path is not read)."""
+    what else is known of the labels (see `Target`; its path is not read). `spans`: attributes of whole segments, for
+    lattices of these."""
 
     indptr: I64
     ids: I32
@@ -33,6 +35,7 @@ class Examples:
     arcs: Packed | None = None
     allowed: Allowed | None = None
     more: Target | None = None
+    spans: SpanAttributes | None = None
 
     def __post_init__(self) -> None:
         if self.more is not None:
@@ -63,7 +66,10 @@ class Examples:
         here = Packed(self.indptr, self.ids, self.values, self.arcs, self.allowed).part(a, b)
         target = self.target.part(self.offsets, first, last)
         offsets = self.offsets[first : last + 1] - a
-        return Examples(here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target)
+        spans = None if self.spans is None else self.spans.part(a, b)
+        return Examples(
+            here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target, spans
+        )
 
     def _check_sentences(self, more: Target) -> None:
         if more.weights is not None:

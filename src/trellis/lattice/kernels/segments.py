@@ -8,7 +8,7 @@ first[d - 1]. Segments that would begin before the sentence have the score -inf.
 With s = t - d + 1, the token where a segment begins, and E = exp(transitions - their maximum):
 
     gamma_s[y] = 1 at the beginning, else sum_z alpha_(s-1)[z] E[z, y]        y begins at s
-    psi_t[d, y] = exp(score + G_s - m_t)                                      G_s, the scale of gamma_s; m_t, the largest
+    psi_t[d, y] = exp(score + G_s - m_t)                                      G_s, the scale of gamma_s; m_t, largest
     alpha_t[y] = c_t sum_d gamma_s[y] psi_t[d, y]                             y ends at t; c_t makes the sum 1
     G_(t+1) = m_t - log c_t + maximum of the transitions                      log Z = m_T - log c_T
 
@@ -48,8 +48,8 @@ def segment_marginals(
 ) -> None:
     """scores: F64[tokens, cells]; first: I64[lengths + 1]; transitions: F64[types, types]; offsets: I64[sentences + 1].
 
-    Written: nodes F64[tokens, cells], P(segment); arcs F64[types, types], to which expected transitions are added; log_z
-    F64[sentences]; redo BOOL[sentences]. Of flagged sentences nothing is added, and rows hold nothing of use.
+    Written: nodes F64[tokens, cells], P(segment); arcs F64[types, types], to which expected transitions are added;
+    log_z F64[sentences]; redo BOOL[sentences]. Of flagged sentences nothing is added, and rows hold nothing of use.
     """
     types, cells = len(transitions), scores.shape[1]
     top, bottom, _ = spread_of(transitions)
