@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from trellis.corpus import Corpus, read_conll, sample_corpus, write_conll
     from trellis.errors import ConvergenceWarning, TrellisError
     from trellis.metrics import evaluate
-    from trellis.models import CRF, KernelPerceptron, load
+    from trellis.models import CRF, KernelPerceptron, SemiCRF, load
 
 __version__ = "0.1.0"
 
@@ -21,6 +21,7 @@ _HOMES = {
     "ConvergenceWarning": "trellis.errors",
     "Corpus": "trellis.corpus",
     "KernelPerceptron": "trellis.models",
+    "SemiCRF": "trellis.models",
     "TrellisError": "trellis.errors",
     "evaluate": "trellis.metrics",
     "load": "trellis.models",
@@ -34,6 +35,7 @@ __all__ = [
     "ConvergenceWarning",
     "Corpus",
     "KernelPerceptron",
+    "SemiCRF",
     "TrellisError",
     "evaluate",
     "load",

@@ -14,11 +14,11 @@ from enumerated import loss_of
 from trellis.engine import ThreadedObjective
 from trellis.features import Packed
 from trellis.lattice import Allowed
-from trellis.lattice.segments import SegmentTypes
+from trellis.lattice.segments import SegmentTypes, SpanAttributes
 from trellis.losses import LOSSES, PARTIAL, SOFT, Target, find_loss
 from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
 from trellis.scoring import observed_layout, of_order, with_observed_arcs
-from trellis.scoring.segments import SegmentLayout, SpanAttributes
+from trellis.scoring.segments import SegmentLayout
 
 KINDS = [(name, "gold") for name in LOSSES] + [(name, "part") for name in PARTIAL] + [(name, "soft") for name in SOFT]
 

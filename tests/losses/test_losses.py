@@ -13,11 +13,11 @@ from problems import ALL, EXACT, KINDS, ON_OTHERS, OTHER_CHAINS, PRIORS, SMOOTH,
 
 from trellis.errors import SettingError
 from trellis.features import Packed
+from trellis.lattice.segments import SpanAttributes
 from trellis.losses import LOSSES, Target, find_loss
 from trellis.objective import Examples, PlainShard
 from trellis.objective.restricted import RestrictedShard
 from trellis.scoring import observed_layout, with_observed_arcs
-from trellis.scoring.segments import SpanAttributes
 
 problems = {
     "seed": st.integers(0, 2**32 - 1),

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trellis.jit import worthwhile
 from trellis.lattice import Allowed
+from trellis.lattice.segments import SpanAttributes
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Packed:
 
     An id of -1 is an attribute the model has never seen. `values` is None when every value is 1. `arcs`: attributes
     of the transition into each token, where there are such; they have numbers of their own. `allowed`: the labels that
-    each token may have, if not all.
+    each token may have, if not all. `spans`: attributes of spans of tokens, for models of segments.
     """
 
     indptr: NDArray[np.int64]
@@ -26,6 +27,7 @@ class Packed:
     values: NDArray[np.float64] | None = None
     arcs: Packed | None = None
     allowed: Allowed | None = None
+    spans: SpanAttributes | None = None
 
     def part(self, first: int, last: int) -> Packed:
         """Tokens first..last."""
@@ -36,6 +38,7 @@ class Packed:
             None if self.values is None else self.values[p:q],
             None if self.arcs is None else self.arcs.part(first, last),
             None if self.allowed is None else self.allowed.part(first, last),
+            None if self.spans is None else self.spans.part(first, last),
         )
 
     def tokens_with(self, attributes: int) -> NDArray[np.int64]:

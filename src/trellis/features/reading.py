@@ -22,6 +22,7 @@ from trellis.features.functions.contract import BadSentence, BadString
 from trellis.features.template import Part, Template, View
 from trellis.labels import runs
 from trellis.lattice import Allowed
+from trellis.lattice.segments import SpanAttributes
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -83,6 +84,7 @@ class Reading:
     shortcuts: dict[int, I32] = field(default_factory=dict)
     arc_shortcuts: dict[int, I32] = field(default_factory=dict)
     allowed: Allowed | None = None
+    spans: SpanAttributes | None = None
 
     @property
     def tokens(self) -> int:
@@ -94,7 +96,8 @@ class Reading:
         a, b = int(cuts[0]), int(cuts[-1])
         types = {name: ids[a:b] for name, ids in self.types.items()}
         allowed = None if self.allowed is None else self.allowed.part(a, b)
-        return replace(self, offsets=cuts - a, types=types, allowed=allowed)
+        spans = None if self.spans is None else self.spans.part(a, b)
+        return replace(self, offsets=cuts - a, types=types, allowed=allowed, spans=spans)
 
     def batches(self, tokens: int) -> Iterator[Reading]:
         """Consecutive slices of about `tokens` tokens, whole sentences each."""

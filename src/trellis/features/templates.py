@@ -26,6 +26,7 @@ from trellis.features.reading import (
     views_of,
 )
 from trellis.features.resources import prepare, warn_of_useless_files
+from trellis.features.spans import SpanFeatures
 from trellis.features.tag_dictionary import TagDictionary
 from trellis.features.template import Template, View
 
@@ -41,6 +42,7 @@ class TemplateFeatures:
     labels: Numbering | HashNumbering
     transitions: Numbering | HashNumbering
     dictionary: TagDictionary | None = None
+    spans: SpanFeatures | None = None
 
     @property
     def attributes(self) -> int:
@@ -57,7 +59,7 @@ class TemplateFeatures:
     @cached_property
     def columns(self) -> list[str]:
         """The columns an input must have."""
-        more = [] if self.dictionary is None else [self.dictionary.column]
+        more = [own.column for own in (self.dictionary, self.spans) if own is not None]
         return list(dict.fromkeys([*columns_of(self.views), *more]))
 
     @classmethod
@@ -118,12 +120,14 @@ class TemplateFeatures:
             shortcuts=self.labels.shortcuts(reading),
             arc_shortcuts=self.transitions.shortcuts(reading),
             allowed=None if self.dictionary is None else self.dictionary.allowed(corpus[self.dictionary.column]),
+            spans=None if self.spans is None else self.spans.transform(corpus[self.spans.column], corpus.offsets),
         )
 
     def transform(self, corpus: Corpus | Reading, first: int = 0) -> Packed:
         """A corpus in the learnt numbers; what was never seen is -1."""
         reading = self.translated(corpus)
-        packed = replace(self.labels.find(reading, reading.shortcuts), allowed=reading.allowed)
+        packed = self.labels.find(reading, reading.shortcuts)
+        packed = replace(packed, allowed=reading.allowed, spans=reading.spans)
         if not self.transitions.templates:
             return packed
         return replace(packed, arcs=self.transitions.find(reading, reading.arc_shortcuts))

@@ -63,6 +63,25 @@ class SegmentTypes:
         return lengths + 1, np.arange(self.cells) - self.first[lengths]
 
 
+@dataclass(frozen=True)
+class SpanAttributes:
+    """The span of d tokens that ends at token t has attributes `ids[start[t * longest + d - 1]:...]` (I64[tokens *
+    longest + 1], I32[occurrences]); spans that would begin before the sentence have none."""
+
+    start: I64
+    ids: I32
+    longest: int
+
+    @classmethod
+    def none(cls, tokens: int) -> SpanAttributes:
+        return cls(np.zeros(tokens + 1, np.int64), np.zeros(0, np.int32), 1)
+
+    def part(self, first: int, last: int) -> SpanAttributes:
+        """Tokens first..last."""
+        start = self.start[first * self.longest : last * self.longest + 1]
+        return SpanAttributes(start - start[0], self.ids[start[0] : start[-1]], self.longest)
+
+
 @dataclass
 class SegmentChain(PartLattice):
     """`node_scores: F64[tokens * cells]`, of the segments that end at each token, -inf for those that would begin

@@ -10,12 +10,17 @@ from trellis.features.functions.contract import check_functions
 from trellis.models.crf import CRF
 from trellis.models.feature_files import Callables
 from trellis.models.kernel_perceptron import KernelPerceptron
+from trellis.models.semi_crf import SemiCRF
 from trellis.models.tagger import Tagger
 from trellis.store import read_model
 
-MODELS: dict[str, type[Tagger[Any]]] = {"CRF": CRF, "KernelPerceptron": KernelPerceptron}
+MODELS: dict[str, type[Tagger[Any]]] = {kind.__name__: kind for kind in (CRF, SemiCRF, KernelPerceptron)}
 # what `trellis train --model-type` knows
-MODEL_TYPES: dict[str, type[Tagger[Any]]] = {"crf": CRF, "kernel-perceptron": KernelPerceptron}
+MODEL_TYPES: dict[str, type[Tagger[Any]]] = {
+    "crf": CRF,
+    "semi-crf": SemiCRF,
+    "kernel-perceptron": KernelPerceptron,
+}
 
 
 def load(path: str | Path, functions: Callables | None = None) -> Any:
@@ -29,4 +34,4 @@ def load(path: str | Path, functions: Callables | None = None) -> Any:
     return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions)
 
 
-__all__ = ["CRF", "MODELS", "MODEL_TYPES", "KernelPerceptron", "Tagger", "load"]
+__all__ = ["CRF", "MODELS", "MODEL_TYPES", "KernelPerceptron", "SemiCRF", "Tagger", "load"]

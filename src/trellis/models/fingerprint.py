@@ -18,6 +18,7 @@ from trellis.training import Fingerprint
 
 if TYPE_CHECKING:
     from trellis.objective import Examples
+    from trellis.scoring.segments import SegmentLayout
 
 # Settings that a resumed training may have otherwise: threads change nothing; max_iter, epochs and patience only say
 # when to stop, and the checkpoint sees to it that they are not smaller than they may be; what the target, the features
@@ -26,18 +27,19 @@ _FREE = {"threads", "max_iter", "epochs", "patience", "target", "features", "war
 
 
 def fingerprint(
+    kind: str,
     params: dict[str, Any],
     labels: Sequence[str],
     examples: Examples,
-    layout: WeightLayout,
+    layout: WeightLayout | SegmentLayout,
     dev: object,
     theta: NDArray[np.float64],
 ) -> Fingerprint:
-    """Name -> a setting's value, or the digest of data. `params`: of the estimator; `dev`: the development data, None
-    without."""
+    """Name -> a setting's value, or the digest of data. `kind`: of model; `params`: of the estimator; `dev`: the
+    development data, None without."""
     return {
         "trellis": __version__,
-        "model type": "crf",
+        "model type": kind,
         **settings_of(params),
         "labels": digest((tuple(labels), examples.gold, examples.offsets)),
         "attributes": digest(examples),

@@ -18,6 +18,7 @@ from trellis.models.development import Development
 from trellis.models.fingerprint import fingerprint
 from trellis.models.linear import LinearChain
 from trellis.models.recipe import begun
+from trellis.models.segment_model import SegmentModel
 from trellis.models.settings import is_count, plain
 from trellis.store import CheckpointFile, RunLog
 from trellis.training import Checkpoint, Fingerprint, Outcome, Progress, Run, Schedule, has_ended, reopened, train
@@ -85,7 +86,9 @@ class Fitting:
                     "or delete it to start afresh"
                 )
 
-    def describe(self, model: LinearChain, examples: Examples, dev: Development | None, theta: F64) -> None:
+    def describe(
+        self, model: LinearChain | SegmentModel, examples: Examples, dev: Development | None, theta: F64
+    ) -> None:
         """Notes what the training is made from, while it is all there."""
         layout = model.layout
         self._sizes = {
@@ -97,7 +100,8 @@ class Fitting:
         }
         if self._file is not None:
             content = None if dev is None else dev.content
-            self._made_from = fingerprint(self._estimator.get_params(), model.labels, examples, layout, content, theta)
+            kind, params = type(self._estimator).__name__.lower(), self._estimator.get_params()
+            self._made_from = fingerprint(kind, params, model.labels, examples, layout, content, theta)
 
     def train(
         self,

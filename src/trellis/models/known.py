@@ -22,7 +22,7 @@ F64 = NDArray[np.float64]
 BOOL = NDArray[np.bool_]
 
 UNKNOWN, OR = "?", "|"  # in a column with labels known in part: nothing is known; one of several
-_WORTH_A_WEIGHT = 0.01  # probability from which on a soft label counts as seen with a token's attributes
+WORTH_A_WEIGHT = 0.01  # probability from which on a soft label counts as seen with a token's attributes
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _of_soft(X: Sentences, soft: Sequence[NDArray[Any]], names: Sequence[str] | 
         parts.append(part)
     rows = np.concatenate(parts)
     gold = rows.argmax(axis=1).astype(np.int32)
-    return Known(labels, gold, "soft", soft=rows, seen=rows >= _WORTH_A_WEIGHT)
+    return Known(labels, gold, "soft", soft=rows, seen=rows >= WORTH_A_WEIGHT)
 
 
 def _names(names: Sequence[str]) -> list[str]:

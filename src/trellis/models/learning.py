@@ -67,7 +67,7 @@ def learn_features(settings: Settings, X: Sentences, given: Known, threads: int)
         )
         features = learnt
         if settings.tag_dictionary is not None:
-            column = _words_of(corpus, target)
+            column = words_of(corpus, target)
             known = TagDictionary.learn(column, corpus[column], given.gold, len(given.labels), settings.tag_dictionary)
             features = replace(learnt, dictionary=known)
             packed = replace(packed, allowed=known.allowed(corpus[column]))
@@ -82,7 +82,7 @@ def learn_features(settings: Settings, X: Sentences, given: Known, threads: int)
     return features, packed
 
 
-def _words_of(corpus: Corpus, target: str) -> str:
+def words_of(corpus: Corpus, target: str) -> str:
     """The column a tag dictionary is about."""
     others = [name for name in corpus.columns if name != target]
     if "word" in others:

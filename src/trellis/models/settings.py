@@ -14,6 +14,7 @@ from trellis.errors import SettingError, shown
 
 USUAL_L2 = 1.0  # where none is given
 MOST_ORDER = 4  # of a chain: tuples of labels are numbered in 62 bits, up to 4,096 labels
+MOST_LENGTH = 1000  # tokens of a segment
 MOST_DEGREE = 20  # of a polynomial kernel: numbers grow beyond what floats can tell apart
 
 
@@ -37,6 +38,10 @@ def _number(value: object) -> bool:
 def is_count(value: object) -> bool:
     """Whether it is a whole number >= 1."""
     return isinstance(value, Integral) and _number(value) and int(value) >= 1
+
+
+def _is_length(value: object) -> bool:
+    return is_count(value) and int(value) <= MOST_LENGTH  # type: ignore[call-overload]
 
 
 def _is_seed(value: object) -> bool:
@@ -73,6 +78,11 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "prune": (lambda v: v is None or (_number(v) and 0 < v < 1), "a probability between 0 and 1, or None"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
+    "segments": (lambda v: isinstance(v, str), "names of features of segments with + between them, or nothing"),
+    "longest": (
+        lambda v: v is None or _is_length(v) or (_is_table(v) and all(map(_is_length, v.values()))),
+        f"a whole number from 1 to {MOST_LENGTH}, a dict of these by type, or None",
+    ),
     "partial": (lambda v: isinstance(v, bool), "True or False"),
     "warm_start": (lambda v: isinstance(v, bool), "True or False"),
     "degree": (lambda v: is_count(v) and v <= MOST_DEGREE, f"a whole number from 1 to {MOST_DEGREE}"),

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, SettingError
 from trellis.features.packed import Packed
 from trellis.lattice import Allowed
+from trellis.lattice.segments import SpanAttributes
 from trellis.losses import Target
-from trellis.scoring.segments import SpanAttributes
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.lattice.segments import SegmentChain
+from trellis.lattice.segments import SegmentChain, SpanAttributes
 from trellis.lattice.solved import ArcH
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.shard import Shard
 from trellis.scoring.hybrid import HybridScoring, Occurrences
 from trellis.scoring.kernels import number_by_appearance
-from trellis.scoring.segments import SegmentLayout, SpanAttributes, SpanScoring
+from trellis.scoring.segments import SegmentLayout, SpanScoring
 
 F64 = NDArray[np.float64]
 

@@ -11,30 +11,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.lattice.segments import SegmentTypes
+from trellis.lattice.segments import SegmentTypes, SpanAttributes
 from trellis.scoring.layout import I32, I64, WeightLayout
 from trellis.scoring.segment_kernels import add_segment_scores, segment_gradient
 
 F64 = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class SpanAttributes:
-    """The span of d tokens that ends at token t has attributes `ids[start[t * longest + d - 1]:...]` (I64[tokens *
-    longest + 1], I32[occurrences]); spans that would begin before the sentence have none."""
-
-    start: I64
-    ids: I32
-    longest: int
-
-    @classmethod
-    def none(cls, tokens: int) -> SpanAttributes:
-        return cls(np.zeros(tokens + 1, np.int64), np.zeros(0, np.int32), 1)
-
-    def part(self, first: int, last: int) -> SpanAttributes:
-        """Tokens first..last."""
-        start = self.start[first * self.longest : last * self.longest + 1]
-        return SpanAttributes(start - start[0], self.ids[start[0] : start[-1]], self.longest)
 
 
 @dataclass(frozen=True)
@@ -94,3 +75,40 @@ class SpanScoring:
     def add_gradient(self, values: F64, first: int, last: int, gradient: F64) -> None:
         """Adds what values: F64[last - first, cells] say of each weight to the gradient of span attributes."""
         segment_gradient(*self._loops, values, first, last, gradient)
+
+
+def observed_segments(
+    tokens: WeightLayout,
+    types: SegmentTypes,
+    gold: I32,
+    offsets: I64,
+    spans: SpanAttributes | None,
+    everything: bool = False,
+) -> SegmentLayout:
+    """Weights for the types that follow each other and the attributes that segments of a type have, in the labels of
+    the training data; or for all of both."""
+    from trellis.lattice.segments import SegmentChain
+
+    count = len(types)
+    attributes = 0 if spans is None or not len(spans.ids) else int(spans.ids.max()) + 1
+    if everything:
+        follows, seen = np.ones(count * count, bool), np.ones((attributes, count), bool)
+    else:
+        none = np.zeros(0)
+        chain = SegmentChain(none, none, offsets, types)
+        arcs, segments = chain.arc_parts_of(gold)[0], chain.node_parts_of(gold)[0]
+        follows, seen = np.zeros(count * count, bool), np.zeros((attributes, count), bool)
+        follows[arcs[arcs >= 0]] = True
+        if spans is not None:
+            token, cell = np.divmod(segments[segments >= 0], types.cells)
+            length, kind = (side[cell] for side in types.of_cells)
+            short = length <= spans.longest
+            slot = token[short] * spans.longest + length[short] - 1
+            counts = spans.start[slot + 1] - spans.start[slot]
+            at = np.repeat(spans.start[slot] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+            seen[spans.ids[at], np.repeat(kind[short], counts)] = True
+    source, target = np.divmod(np.flatnonzero(follows), count)
+    start = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
+    return SegmentLayout(
+        tokens, types, source.astype(np.int32), target.astype(np.int32), start, np.nonzero(seen)[1].astype(np.int32)
+    )

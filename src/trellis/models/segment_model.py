@@ -1,0 +1,105 @@
+"""A trained semi-Markov chain: features of tokens and of spans, weights, types of segments. Immutable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import SettingError
+from trellis.features import FeatureKind, Packed
+from trellis.labels.encode import encoded, labels_of
+from trellis.lattice.segments import SegmentChain, SpanAttributes
+from trellis.models.batches import Batched, Sentences
+
+if TYPE_CHECKING:
+    from trellis.scoring.hybrid import HybridScoring
+    from trellis.scoring.segments import SegmentLayout
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SegmentModel(Batched):
+    """`weights: F64[layout.size]`; `kinds`: the names of the types of segments, sorted, without O; `encoding`: how
+    segments are written as labels. Within, tokens have the labels of iob2: O is 0, kind k has B 1 + 2 k and I 2 + 2 k."""
+
+    labels: tuple[str, ...]
+    features: FeatureKind
+    layout: SegmentLayout
+    weights: F64
+    kinds: tuple[str, ...]
+    encoding: str
+    prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
+
+    @classmethod
+    def of(
+        cls, kinds: tuple[str, ...], encoding: str, features: FeatureKind, layout: SegmentLayout, weights: F64
+    ) -> SegmentModel:
+        return cls(tuple(labels_of(kinds, encoding)), features, layout, weights, kinds, encoding)
+
+    def best_of_packed(self, packed: Packed, offsets: I64) -> I32:
+        chain = self.chain(packed, offsets)
+        paths, totals = chain.best()
+        chain.require_paths(totals)
+        return self._written(paths, offsets)
+
+    def marginals(self, data: Sentences, threads: int = 1) -> F64:
+        """P(label) of every token, F64[tokens, labels]."""
+        if self.encoding != "iob2":
+            raise SettingError(f"marginals of labels are there for iob2; these are {self.encoding}: ask for segments")
+        rows = self.batches(data, threads, self.marginals_of_packed)
+        return np.concatenate([np.zeros((0, len(self.labels))), *rows])
+
+    def marginals_of_packed(self, packed: Packed, offsets: I64) -> F64:
+        chain = self.chain(packed, offsets)
+        answer = chain.marginals()
+        chain.require_paths(answer.log_z)
+        return chain.on_labels(answer.nodes)
+
+    def chain(self, packed: Packed, offsets: I64) -> SegmentChain:
+        """The lattice of packed sentences."""
+        from trellis.scoring.segments import SpanScoring
+
+        layout, tokens = self.layout, int(offsets[-1])
+        at, moves = layout.tokens.pairs, layout.spans_at
+        rows = self._scoring.scores_of_packed(self._rows, self.weights[:at], packed.indptr, packed.ids, packed.values)
+        chain = SegmentChain(np.zeros(0), layout.transition_matrix(self.weights[at:moves]), offsets, layout.types)
+        scores = chain.on_nodes(rows)
+        spans = SpanAttributes.none(tokens) if packed.spans is None else packed.spans
+        cells = scores.reshape(tokens, layout.types.cells)
+        SpanScoring(layout, spans).add_scores(self.weights[moves:], 0, tokens, cells)
+        return replace(chain, node_scores=scores)
+
+    @property
+    def summary(self) -> str:
+        return f"{self.layout.size:,} weights"
+
+    def with_weights(self, weights: F64) -> SegmentModel:
+        """The same model with other weights; what was prepared for scoring is shared."""
+        return replace(self, weights=weights, prepared=self._scoring)
+
+    def _written(self, paths: I32, offsets: I64) -> I32:
+        """Labels within -> in the encoding."""
+        if self.encoding == "iob2":
+            return paths
+        start = np.flatnonzero(paths % 2 == 1)
+        inside = np.flatnonzero((paths > 0) & (paths % 2 == 0))
+        owner = np.searchsorted(start, inside, side="right") - 1
+        end = start + 1 + np.bincount(owner, minlength=len(start))
+        return encoded(start, end, (paths[start].astype(np.int64) - 1) // 2, self.kinds, offsets, self.encoding)[0]
+
+    @cached_property
+    def _scoring(self) -> HybridScoring:
+        from trellis.scoring.hybrid import HybridScoring
+
+        return self.prepared or HybridScoring(self.layout.tokens)
+
+    @cached_property
+    def _rows(self) -> F64:
+        return self._scoring.rows_of(self.weights[: self.layout.tokens.pairs])

@@ -1,0 +1,179 @@
+"""Semi-Markov conditional random field: segments as wholes (Sarawagi and Cohen 2005)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.corpus import Corpus
+from trellis.errors import DataError, SettingError
+from trellis.features import TemplateFeatures
+from trellis.features.spans import SpanFeatures, parse_spans
+from trellis.models.batches import Sentences
+from trellis.models.development import Development
+from trellis.models.ending import warn_of_scores, warn_of_stop
+from trellis.models.fitting import Fitting
+from trellis.models.gold import Labels, token_offsets
+from trellis.models.known import WORTH_A_WEIGHT, weights_of
+from trellis.models.learning import given_labels, learn_features, words_of
+from trellis.models.recipe import loss_of, optimizer_of, prior_of
+from trellis.models.segment_model import SegmentModel
+from trellis.models.segment_serial import segment_description_of, segment_model_from
+from trellis.models.segmenting import Segmented, segmented
+from trellis.models.settings import USUAL_L2, check_settings
+from trellis.models.tagger import Tagger
+from trellis.scoring import observed_layout
+from trellis.training import Progress
+
+if TYPE_CHECKING:
+    from trellis.features import Choice, Packed
+    from trellis.scoring.segments import SegmentLayout
+
+F64 = NDArray[np.float64]
+
+
+class SemiCRF(Tagger[SegmentModel]):
+    """A CRF over segments: a path is a sequence of segments, with features of their tokens and of them as wholes.
+
+    target: the column to predict, whose labels spell segments (B-NP, I-NP, O or another encoding).
+    features: of tokens, as for `CRF`; a token's label is then B of its segment's type, I, or O.
+    segments: features of whole segments, with + between them: surface, lower, shape, words, length, gazetteer(FILE);
+    "" for none. Sentences given as lists have none.
+    longest: the most tokens of a segment, or a dict of these by type; None for as long as any in training.
+    The rest is as for `CRF`.
+    """
+
+    order = 2  # for optimisers: more than those know that go by single sentences
+
+    def __init__(
+        self,
+        target: str | None = None,
+        features: Choice = "chunking",
+        segments: str = "length",
+        longest: int | Mapping[str, int] | None = None,
+        loss: str | None = None,
+        optimizer: str = "auto",
+        options: Mapping[str, Any] | None = None,
+        l2: float = USUAL_L2,
+        l1: float = 0.0,
+        hyperbolic: float = 0.0,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        patience: int = 10,
+        min_count: int = 1,
+        all_pairs: bool = False,
+        partial: bool = False,
+        seed: int = 0,
+        threads: int | None = None,
+    ):
+        self.target = target
+        self.features = features
+        self.segments = segments
+        self.longest = longest
+        self.loss = loss
+        self.optimizer = optimizer
+        self.options = options
+        self.l2 = l2
+        self.l1 = l1
+        self.hyperbolic = hyperbolic
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.min_count = min_count
+        self.all_pairs = all_pairs
+        self.partial = partial
+        self.seed = seed
+        self.threads = threads
+
+    tag_dictionary: int | None = None
+    hash_size: int | None = None
+
+    _written = staticmethod(segment_description_of)
+    _read = staticmethod(segment_model_from)
+
+    def fit(
+        self,
+        X: Sentences,
+        y: Labels | None = None,
+        *,
+        sample_weight: Any = None,
+        soft: Sequence[NDArray[Any]] | None = None,
+        labels: Sequence[str] | None = None,
+        dev: Sentences | None = None,
+        dev_y: Labels | None = None,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        checkpoint_every: int | None = None,
+        log: str | Path | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Trains; see `CRF.fit`."""
+        from trellis.engine import ThreadedObjective
+        from trellis.losses import Target
+        from trellis.objective import Examples, cut_into_shards
+
+        check_settings(self)
+        fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
+        optimizer, prior, parts = optimizer_of(self), prior_of(self), parse_spans(self.segments)
+        given = given_labels(self, X, y, soft, labels)
+        loss = loss_of(self, given.kind, False)
+        offsets = token_offsets(X)
+        segs = segmented(given, offsets, self.longest)
+        features, packed = learn_features(self, X, given, self._threads)
+        if packed.arcs is not None:
+            raise SettingError("attributes on transitions have no place in a SemiCRF; leave them out")
+        if isinstance(X, Corpus) and isinstance(features, TemplateFeatures) and parts:
+            column = words_of(X, str(self.target or ""))
+            spans = SpanFeatures.learn(column, parts, X[column], segs.start, segs.end, self.min_count)
+            features = replace(features, spans=spans)
+            packed = replace(packed, spans=spans.transform(X[column], offsets))
+        layout = self._layout(segs, packed, offsets, features.attributes)
+        weights = weights_of(sample_weight, len(offsets) - 1)
+        if not segs.fits.all():
+            weights = np.where(segs.fits, np.ones(len(segs.fits)) if weights is None else weights, 0.0)
+        target = Target(segs.gold, weights, None, segs.known, segs.soft)
+        examples = Examples(
+            packed.indptr, packed.ids, packed.values, segs.gold, offsets, None, None, target, packed.spans
+        )
+        shards = cut_into_shards(layout, examples, loss)
+        model = SegmentModel.of(segs.kinds, segs.encoding, features, layout, np.zeros(layout.size))
+        held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
+        fitting.describe(model, examples, held_out, model.weights)
+        del packed, examples
+        keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
+        with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, **keeps) as objective:
+            outcome = fitting.train(objective, optimizer, model.weights, held_out, [X, model])
+        if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
+            raise DataError("training led to weights that are no numbers; are there extreme feature values?")
+        columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
+        self._adopt(model.with_weights(outcome.theta), outcome, columns)
+        warn_of_scores(outcome)
+        warn_of_stop(outcome, optimizer)
+        return self
+
+    def predict_marginals(self, X: Sentences) -> list[F64]:
+        """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
+        nodes, offsets = self._model.marginals(X, self._threads), token_offsets(X)
+        return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
+
+    def _layout(self, segs: Segmented, packed: Packed, offsets: NDArray[np.int64], attributes: int) -> SegmentLayout:
+        """Weights for what the training data shows."""
+        from trellis.scoring.segments import observed_segments
+
+        seen = None if segs.soft is None else segs.soft >= WORTH_A_WEIGHT
+        if segs.known is not None:  # where nothing is known, nothing is seen
+            seen = segs.known & ~np.all(segs.known, axis=1, keepdims=True)
+        tokens = observed_layout(
+            packed.indptr, packed.ids, segs.gold, offsets, attributes, segs.types.labels, self.all_pairs, False,
+            None, seen,
+        )  # fmt: skip
+        return observed_segments(tokens.lower(0), segs.types, segs.gold, offsets, packed.spans, seen is not None)
+
+
+__all__ = ["SemiCRF"]
