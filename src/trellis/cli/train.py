@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trellis.models import Tagger
 
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
+SEGMENTS = "Features of whole segments (semi-crf): surface + lower + shape + words + length + gazetteer(FILE)."
 LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin; by default the optimizer's own, or log."
 OPTIMIZERS = (
     "auto, lbfgs, owlqn, cg, newton-cg; sentence by sentence sgd, adagrad, saga, eg, perceptron, pa, arow, mira, bcfw; "
@@ -31,7 +32,7 @@ OPTIMIZERS = (
 @click.option("--model", "-m", metavar="OUT", help="Where to write the model.")
 @options.columns
 @click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
-@click.option("--model-type", default="crf", show_default=True, help="crf or kernel-perceptron.")
+@click.option("--model-type", default="crf", show_default=True, help="crf, semi-crf or kernel-perceptron.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
 @options.pairs("--costs", "LABEL=X,...", "Cost of a mistake where that is the label (margin, pointwise).")
@@ -48,6 +49,10 @@ OPTIMIZERS = (
 @click.option("--order", default=1, show_default=True, help="Labels before its own that a token's label depends on.")
 @click.option(
     "--prune", type=float, metavar="P", help="Leave out labels below this probability in a lower order (try 0.001)."
+)
+@click.option("--segments", default="length", show_default=True, help=SEGMENTS)
+@click.option(
+    "--longest", type=int, metavar="N", help="Most tokens of a segment (semi-crf); by default as in training."
 )
 @click.option("--partial", is_flag=True, help="In the target column ? is not known, and A|B is A or B.")
 @click.option("--all-pairs", is_flag=True, help="Weights for every attribute with every label, seen or not.")

@@ -41,6 +41,19 @@ class Packed:
             None if self.spans is None else self.spans.part(first, last),
         )
 
+    def of_tokens(self, which: NDArray[np.bool_]) -> Packed:
+        """The tokens marked in BOOL[tokens]."""
+        counts = np.diff(self.indptr)
+        keep = np.repeat(which, counts)
+        return Packed(
+            np.concatenate([[0], np.cumsum(counts[which])]).astype(np.int64),
+            self.ids[keep],
+            None if self.values is None else self.values[keep],
+            None if self.arcs is None else self.arcs.of_tokens(which),
+            None if self.allowed is None else self.allowed.of_tokens(self.allowed.which[which]),
+            None if self.spans is None else self.spans.of_tokens(which),
+        )
+
     def tokens_with(self, attributes: int) -> NDArray[np.int64]:
         """In how many tokens each of so many attributes occurs, I64[attributes]; twice in one token counts once."""
         token = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from trellis.errors import DataError
 from trellis.lattice.chain import Marginals
@@ -80,6 +80,12 @@ class SpanAttributes:
         """Tokens first..last."""
         start = self.start[first * self.longest : last * self.longest + 1]
         return SpanAttributes(start - start[0], self.ids[start[0] : start[-1]], self.longest)
+
+    def of_tokens(self, which: NDArray[np.bool_]) -> SpanAttributes:
+        """The tokens marked in BOOL[tokens], whole sentences of them."""
+        slots, counts = np.repeat(which, self.longest), np.diff(self.start)
+        start = np.concatenate([[0], np.cumsum(counts[slots])]).astype(np.int64)
+        return SpanAttributes(start, self.ids[np.repeat(slots, counts)], self.longest)
 
 
 @dataclass

@@ -27,7 +27,7 @@ I64 = NDArray[np.int64]
 @dataclass(frozen=True)
 class SegmentModel(Batched):
     """`weights: F64[layout.size]`; `kinds`: the names of the types of segments, sorted, without O; `encoding`: how
-    segments are written as labels. Within, tokens have the labels of iob2: O is 0, kind k has B 1 + 2 k and I 2 + 2 k."""
+    segments are written as labels. Within, tokens have labels of iob2: O is 0, kind k has 1 + 2 k and 2 + 2 k."""
 
     labels: tuple[str, ...]
     features: FeatureKind

@@ -135,12 +135,12 @@ class SemiCRF(Tagger[SegmentModel]):
             packed = replace(packed, spans=spans.transform(X[column], offsets))
         layout = self._layout(segs, packed, offsets, features.attributes)
         weights = weights_of(sample_weight, len(offsets) - 1)
-        if not segs.fits.all():
-            weights = np.where(segs.fits, np.ones(len(segs.fits)) if weights is None else weights, 0.0)
         target = Target(segs.gold, weights, None, segs.known, segs.soft)
         examples = Examples(
             packed.indptr, packed.ids, packed.values, segs.gold, offsets, None, None, target, packed.spans
         )
+        if not segs.fits.all():
+            examples = examples.of_sentences(segs.fits)
         shards = cut_into_shards(layout, examples, loss)
         model = SegmentModel.of(segs.kinds, segs.encoding, features, layout, np.zeros(layout.size))
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)

@@ -71,6 +71,23 @@ class Examples:
             here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target, spans
         )
 
+    def of_sentences(self, which: NDArray[np.bool_]) -> Examples:
+        """The sentences marked in BOOL[sentences]."""
+        lengths = np.diff(self.offsets)
+        tokens = np.repeat(which, lengths)
+        here = Packed(self.indptr, self.ids, self.values, self.arcs, self.allowed, self.spans).of_tokens(tokens)
+        offsets = np.concatenate([[0], np.cumsum(lengths[which])]).astype(np.int64)
+        more, gold = self.more, self.gold[tokens]
+        if more is not None:
+            more = Target(
+                gold,
+                None if more.weights is None else more.weights[which],
+                more.costs,
+                None if more.known is None else more.known[tokens],
+                None if more.soft is None else more.soft[tokens],
+            )
+        return Examples(here.indptr, here.ids, here.values, gold, offsets, here.arcs, here.allowed, more, here.spans)
+
     def _check_sentences(self, more: Target) -> None:
         if more.weights is not None:
             _check_amounts("weight", "sentence", more.weights, 1)
