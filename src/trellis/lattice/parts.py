@@ -112,6 +112,10 @@ class PartLattice(ABC):
     def tokens_of(self, parts: Parts) -> I64:
         """The last token that a path has been labelled up to at each node of the graph, I64[nodes]."""
 
+    def path_labels(self, parts: Parts) -> I64:
+        """The label of each node of the graph, I64[nodes], where nodes are labels of tokens."""
+        raise NotImplementedError
+
     # questions
 
     @property

@@ -199,6 +199,9 @@ class WindowChain(PartLattice):
     def tokens_of(self, parts: Parts) -> I64:
         return self.windows.allowed.sites[0][parts.of_nodes]
 
+    def path_labels(self, parts: Parts) -> I64:
+        return self.windows.allowed.sites[1][parts.of_nodes]
+
     def sentence(self, s: int) -> Self:
         part = self.windows.part(s, s + 1)
         return replace(self, node_scores=self.node_scores[self._places(s)], offsets=part.offsets, windows=part)

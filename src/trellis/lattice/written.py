@@ -73,6 +73,9 @@ class WrittenChain(PartLattice):
     def tokens_of(self, parts: Parts) -> I64:
         return parts.of_nodes // self.width
 
+    def path_labels(self, parts: Parts) -> I64:
+        return parts.of_nodes % self.width
+
     def sentence(self, s: int) -> Self:
         a, b = int(self.offsets[s]), int(self.offsets[s + 1])
         arcs = self.arc_scores[a * self._each : b * self._each] if self.positional else self.arc_scores

@@ -92,6 +92,14 @@ def segment_counts(
     return {name: Counts(*row) for name, row in zip(types, table.tolist(), strict=True) if row[0] or row[1]}
 
 
+def spelling_of(labels: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """What labels say of segments, as above: `kind [labels]`, an index into `segment_types(labels)`, -1 for O; `starts
+    [labels, labels]`, whether a segment starts between a label and the next."""
+    meaning = _Meaning.of(labels)
+    starts = meaning.opens | meaning.closes[:, None] | (meaning.kind[:, None] != meaning.kind)
+    return np.where(meaning.inside, meaning.kind, -1).astype(np.int64), starts & meaning.inside
+
+
 class _Meaning(NamedTuple):
     """What each label says about segments; all [labels]."""
 
