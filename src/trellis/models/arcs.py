@@ -40,6 +40,11 @@ class ArcAttributes:
         longest = int(np.diff(offsets).max(initial=0))
         return worthwhile(int(offsets[-1])) or (longest * self.layout.labels**2 > _MOST_HELD and worthwhile(SMALL))
 
+    def blocks(self, arcs: Packed) -> F64:
+        """The transitions into every token, F64[tokens, labels, labels]."""
+        tokens = len(arcs.indptr) - 1
+        return plain_transitions(self.layout, self.weights, arcs.indptr, arcs.ids, arcs.values, 0, tokens)
+
     def best(self, scores: F64, offsets: I64, arcs: Packed) -> NDArray[np.int32]:
         """The best label of every token, I32[tokens]; scores: F64[tokens, labels or more, as `compiled` says]."""
         if not self.compiled(offsets):

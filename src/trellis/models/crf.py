@@ -22,10 +22,10 @@ from trellis.models.gold import Labels, token_offsets
 from trellis.models.known import costs_of, weights_of
 from trellis.models.learning import given_labels, learn_features
 from trellis.models.linear import LinearChain
+from trellis.models.probable import ProbableTagger
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
 from trellis.models.serial import description_of, model_from
 from trellis.models.settings import USUAL_L2, check_settings
-from trellis.models.tagger import Tagger
 from trellis.models.warm import carried_over
 from trellis.scoring import observed_layout, of_order, with_observed_arcs
 from trellis.training import Progress
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 F64 = NDArray[np.float64]
 
 
-class CRF(Tagger[LinearChain]):
+class CRF(ProbableTagger[LinearChain]):
     """A chain of labels whose probability depends on the data: a conditional random field.
 
     target: the column to predict (for a corpus; lists bring their labels as `y`).
@@ -209,11 +209,6 @@ class CRF(Tagger[LinearChain]):
         warn_of_scores(outcome)
         warn_of_stop(outcome, optimizer)
         return self
-
-    def predict_marginals(self, X: Sentences) -> list[F64]:
-        """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
-        nodes, offsets = self._model.marginals(X, self._threads), token_offsets(X)
-        return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
 
     def _earlier(self, start: CRF | None) -> LinearChain | None:
         """The model whose weights to begin with."""

@@ -13,10 +13,13 @@ from trellis.errors import DataError
 from trellis.features import FeatureKind, Packed
 from trellis.jit import worthwhile
 from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
+from trellis.lattice.confidence import Segments
 from trellis.lattice.local import LocalChain
+from trellis.lattice.pairs import PairChain
 from trellis.lattice.windows import WindowChain, Windows
 from trellis.models.arcs import ArcAttributes
 from trellis.models.batches import Batched, Sentences
+from trellis.models.probabilities import Lattice, kinds_of, segments_in
 from trellis.models.pruning import Pruner
 from trellis.scoring import WeightLayout, plain_scores
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 F64 = NDArray[np.float64]
 
+_MANY = 128  # labels from which on a lattice over those that are allowed is smaller than one over all
 MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in each of several matrices
 
 
@@ -82,6 +86,33 @@ class LinearChain(Batched):
         if self._needs(packed.arcs):
             return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         return self._chain(packed, offsets).marginals().nodes
+
+    def lattice_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> Lattice:
+        """The lattice of sentences that are already packed, for any question."""
+        packed = self._narrowed(packed, offsets)
+        if self.layout.order > 1:
+            return self._windows(packed, offsets)
+        if self.layout.order == 0:
+            scores = np.ascontiguousarray(self._rows_of_scores(packed)[:, : len(self.labels)])
+            return Chain(scores, np.zeros((len(self.labels), len(self.labels))), offsets)
+        if self._needs(packed.arcs):
+            scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
+            _forbid(scores, packed.allowed)
+            return Chain(scores, self._arcs.blocks(packed.arcs), offsets)
+        if packed.allowed is not None and len(self.labels) > _MANY:
+            return PairChain.of(
+                self._allowed_scores(packed, packed.allowed), packed.allowed, self._transitions, offsets
+            )
+        return self._chain(packed, offsets)
+
+    def segments_of_packed(self, packed: Packed, offsets: NDArray[np.int64], threshold: float | None) -> Segments:
+        """All segments with at least that probability; without a threshold those of the best path."""
+        lattice = self.lattice_of_packed(packed, offsets)
+        return segments_in(lattice, self.labels, threshold, lattice.best()[0])
+
+    @property
+    def kinds_of_segments(self) -> list[str]:
+        return kinds_of(self.labels)
 
     @property
     def summary(self) -> str:

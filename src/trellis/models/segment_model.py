@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from trellis.errors import SettingError
 from trellis.features import FeatureKind, Packed
 from trellis.labels.encode import encoded, labels_of
+from trellis.lattice.confidence import Segments, segments_in_segments
 from trellis.lattice.segments import SegmentChain, SpanAttributes
+from trellis.metrics.segments import segments
 from trellis.models.batches import Batched, Sentences
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ class SegmentModel(Batched):
         chain = self.chain(packed, offsets)
         paths, totals = chain.best()
         chain.require_paths(totals)
-        return self._written(paths, offsets)
+        return self.written(paths, offsets)
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
         """P(label) of every token, F64[tokens, labels]."""
@@ -76,6 +78,29 @@ class SegmentModel(Batched):
         SpanScoring(layout, spans).add_scores(self.weights[moves:], 0, tokens, cells)
         return replace(chain, node_scores=scores)
 
+    def lattice_of_packed(self, packed: Packed, offsets: I64) -> SegmentChain:
+        return self.chain(packed, offsets)
+
+    def segments_of_packed(self, packed: Packed, offsets: I64, threshold: float | None) -> Segments:
+        """All segments with at least that probability; without a threshold those of the best path. O is none."""
+        chain = self.chain(packed, offsets)
+        if threshold is None:
+            best = chain.best()[0]
+            parts = chain.node_parts_of(best)[0]
+            p = chain.marginals().nodes[parts]
+            token, cell = np.divmod(parts, chain.types.cells)
+            length, kind = (side[cell] for side in chain.types.of_cells)
+            found = Segments(token - length + 1, token + 1, kind, p)
+        else:
+            found = segments_in_segments(chain, threshold)
+        kind = np.where(chain.types.begin > 0, (chain.types.begin - 1) // 2, -1)[found.kind]
+        inside = kind >= 0
+        return Segments(found.start[inside], found.end[inside], kind[inside], found.probability[inside])
+
+    @property
+    def kinds_of_segments(self) -> list[str]:
+        return list(self.kinds)
+
     @property
     def summary(self) -> str:
         return f"{self.layout.size:,} weights"
@@ -84,7 +109,13 @@ class SegmentModel(Batched):
         """The same model with other weights; what was prepared for scoring is shared."""
         return replace(self, weights=weights, prepared=self._scoring)
 
-    def _written(self, paths: I32, offsets: I64) -> I32:
+    def within(self, labels: I32, offsets: I64) -> I32:
+        """Labels in the encoding -> within."""
+        if self.encoding == "iob2":
+            return labels
+        return encoded(*segments(labels, self.labels, offsets), self.kinds, offsets, "iob2")[0]
+
+    def written(self, paths: I32, offsets: I64) -> I32:
         """Labels within -> in the encoding."""
         if self.encoding == "iob2":
             return paths

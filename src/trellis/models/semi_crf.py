@@ -22,12 +22,12 @@ from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
 from trellis.models.known import WORTH_A_WEIGHT, weights_of
 from trellis.models.learning import given_labels, learn_features, words_of
+from trellis.models.probable import ProbableTagger
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
 from trellis.models.segment_model import SegmentModel
 from trellis.models.segment_serial import segment_description_of, segment_model_from
 from trellis.models.segmenting import Segmented, segmented
 from trellis.models.settings import USUAL_L2, check_settings
-from trellis.models.tagger import Tagger
 from trellis.scoring import observed_layout
 from trellis.training import Progress
 
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
     from trellis.features import Choice, Packed
     from trellis.scoring.segments import SegmentLayout
 
-F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
 
 
-class SemiCRF(Tagger[SegmentModel]):
+class SemiCRF(ProbableTagger[SegmentModel]):
     """A CRF over segments: a path is a sequence of segments, with features of their tokens and of them as wholes.
 
     target: the column to predict, whose labels spell segments (B-NP, I-NP, O or another encoding).
@@ -157,10 +158,12 @@ class SemiCRF(Tagger[SegmentModel]):
         warn_of_stop(outcome, optimizer)
         return self
 
-    def predict_marginals(self, X: Sentences) -> list[F64]:
-        """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
-        nodes, offsets = self._model.marginals(X, self._threads), token_offsets(X)
-        return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
+    def _names(self, path: I32) -> list[str]:
+        written = self._model.written(path, np.array([0, len(path)]))
+        return super()._names(written)
+
+    def _within(self, labels: I32, offsets: I64) -> I32:
+        return self._model.within(labels, offsets)
 
     def _layout(self, segs: Segmented, packed: Packed, offsets: NDArray[np.int64], attributes: int) -> SegmentLayout:
         """Weights for what the training data shows."""

@@ -67,9 +67,19 @@ class Tagger(Estimator, ABC, Generic[Chain]):
 
     def predict_marginals(self, X: Sentences) -> list[F64]:
         """P(label) of every token, where a model has probabilities."""
-        raise SettingError(
-            f"a {type(self).__name__} has scores but no probabilities, so it has no marginals; use a CRF for these"
-        )
+        raise self._without("marginals")
+
+    def predict_kbest(self, X: Sentences, k: int = 5) -> Any:
+        """The k most probable labellings, where a model has probabilities."""
+        raise self._without("k best labellings")
+
+    def predict_spans(self, X: Sentences, min_confidence: float = 0.0) -> Any:
+        """Segments with their probability, where a model has such."""
+        raise self._without("spans with a probability")
+
+    def _without(self, what: str) -> SettingError:
+        kind = type(self).__name__
+        return SettingError(f"a {kind} has scores but no probabilities, so it has no {what}; use a CRF for these")
 
     def evaluate(self, X: Sentences, y: Labels | None = None) -> Report:
         """Accuracy, and precision, recall and F1 of segments where the labels encode such."""
