@@ -12,6 +12,7 @@ import click
 
 from trellis import __version__
 from trellis.cli.bench import bench
+from trellis.cli.calibrate import calibrate
 from trellis.cli.console import interrupt
 from trellis.cli.data import data
 from trellis.cli.demo import demo
@@ -30,7 +31,7 @@ def app() -> None:
     """Sequence labelling: train a tagger on column files, tag text, evaluate."""
 
 
-for command in (demo, train, tag, evaluate, score, inspect, data, bench, reproduce):
+for command in (demo, train, tag, evaluate, score, calibrate, inspect, data, bench, reproduce):
     app.add_command(command)
 
 

@@ -43,7 +43,7 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
     Example:
       trellis inspect chunk.trellis test.txt --top 20
     """
-    from trellis.models import KernelPerceptron, load
+    from trellis.models import KernelPerceptron, SemiCRF, load
     from trellis.report import inspect as look
     from trellis.report import inspect_supports
 
@@ -53,6 +53,8 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
     if isinstance(tagger, KernelPerceptron):
         found = inspect_supports(tagger, data, top)
         _show_supports(tagger, found)
+    elif isinstance(tagger, SemiCRF):
+        raise SettingError("inspect does not know models of segments yet; it shows CRFs and kernel perceptrons")
     else:
         found = look(tagger, data, top)
         _show(tagger, found, data is not None)

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 @click.option("--output", "-o", metavar="FILE", help="Where to write; standard output if not given.")
 @click.option("--columns", metavar="NAMES", help="Names of the input's columns, if other than the training file's.")
 @click.option("--marginals", is_flag=True, help="Add a column LABEL:PROBABILITY for every label.")
+@click.option("--kbest", type=click.IntRange(min=1), metavar="K", help="The K most probable labellings of a sentence.")
+@click.option("--spans", is_flag=True, help="Print segments with their probability, a line each, in place of labels.")
+@click.option(
+    "--min-confidence", type=click.FloatRange(0.0, 1.0), metavar="P", help="Only spans that are at least so probable."
+)
 @options.comments
 @options.threads
 @options.as_json
@@ -33,6 +38,9 @@ def tag(
     output: str | None,
     columns: str | None,
     marginals: bool,
+    kbest: int | None,
+    spans: bool,
+    min_confidence: float | None,
     comments: bool,
     threads: int | None,
     json: bool,
@@ -42,9 +50,14 @@ def tag(
     The input may have the target column or not; it is never read. Standard input is answered sentence by
     sentence as it comes.
 
+    With --kbest, each sentence comes K times, best first, each after a line `# RANK LOG_PROBABILITY`. With --spans,
+    a line is SENTENCE, START, END, TYPE, PROBABILITY and the words, with tabs between them; sentences count from 1,
+    tokens from 0, and END is the token behind the last.
+
     \b
     Example:
       trellis tag chunk.trellis test.txt > tagged.txt
+      trellis tag chunk.trellis test.txt --spans --min-confidence 0.9 > spans.tsv
     """
     from trellis.corpus import stream_conll
     from trellis.errors import DataError, SettingError
@@ -53,6 +66,10 @@ def tag(
     from trellis.models import load
 
     began = time.perf_counter()
+    if sum((marginals, kbest is not None, spans)) > 1:
+        raise SettingError("--marginals, --kbest and --spans are three ways to answer; give one of them")
+    if min_confidence is not None and not spans:
+        raise SettingError("--min-confidence is for --spans; give both")
     if output is not None and same_file(output, model):
         raise SettingError(f"--output {output} is the model itself")
     crf = load(model).set_params(threads=threads)
@@ -64,7 +81,12 @@ def tag(
         source = stack.enter_context(open_bytes(file))
         sink = _open_sink(output, stack)
         for piece in stream_conll(source, names, file, crf.target, comments):
-            write_all(sink, _with_labels(crf, piece, marginals))
+            if spans:
+                write_all(sink, _spans_of(crf, piece, sentences, min_confidence or 0.0))
+            elif kbest is not None:
+                write_all(sink, _best_of(crf, piece, kbest))
+            else:
+                write_all(sink, _with_labels(crf, piece, marginals))
             tokens += piece.corpus.tokens
             sentences += len(piece.corpus)
             announce(tokens)
@@ -99,3 +121,38 @@ def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool) -> bytes:
         for label, column in zip(crf.classes_, nodes.T.tolist(), strict=True):
             columns.append([f"{label}:{p:.6f}" for p in column])
     return append_columns(piece, columns)
+
+
+def _spans_of(crf: Tagger[Any], piece: Piece, sentences: int, min_confidence: float) -> bytes:
+    """A line for each segment; `sentences` came before."""
+    corpus = piece.corpus
+    if not corpus.tokens:
+        return b""
+    words = next(iter(corpus.columns.values())).values() if "word" not in corpus.columns else corpus["word"].values()
+    lines = []
+    found = crf.predict_spans(corpus, min_confidence)
+    for s, (first, row) in enumerate(zip(corpus.offsets.tolist(), found, strict=False), sentences + 1):
+        for start, end, kind, p in row:
+            text = " ".join(words[first + start : first + end])
+            lines.append(f"{s}\t{start}\t{end}\t{kind}\t{p:.6f}\t{text}\n")
+    return "".join(lines).encode()
+
+
+def _best_of(crf: Tagger[Any], piece: Piece, k: int) -> bytes:
+    """Each sentence's own lines k times, with the labels of one path after the other."""
+    corpus = piece.corpus
+    if not corpus.tokens:
+        return b""
+    assert corpus.lines is not None
+    own = piece.data.split(b"\n")
+    separator = b"\t" if b"\t" in piece.data else b" "
+    out = []
+    for first, last, paths in zip(
+        corpus.offsets.tolist(), corpus.offsets[1:].tolist(), crf.predict_kbest(corpus, k), strict=False
+    ):
+        rows = [own[line - piece.first_line].rstrip() for line in corpus.lines[first:last].tolist()]
+        for rank, path in enumerate(paths, 1):
+            out.append(f"# {rank} {path.log_probability:.6f}".encode())
+            out += [row + separator + label.encode() for row, label in zip(rows, path.labels, strict=True)]
+            out.append(b"")
+    return b"\n".join(out) + b"\n"

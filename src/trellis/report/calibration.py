@@ -9,7 +9,7 @@ from typing import Any
 
 from trellis.files import write_atomically
 from trellis.metrics.calibration import Bin, Reliability
-from trellis.report.plots import BLUE, GREEN, GREY, VERMILLION, _png, require_matplotlib
+from trellis.report.plots import BLUE, GREEN, GREY, VERMILLION, png, require_matplotlib
 
 _DOTS = 110  # an inch
 _LEFT, _RIGHT, _BOTTOM, _TOP = 0.72, 0.25, 0.58, 0.2  # inches, as are the next three
@@ -45,7 +45,7 @@ def draw_reliability(reliability: Reliability, path: str | Path, title: str = ""
             axis.spines[side].set_visible(False)
     if title:
         above.set_title(title, fontsize=12, pad=12, parse_math=False)
-    write_atomically(path, _png(figure))
+    write_atomically(path, png(figure))
 
 
 def _draw_gaps(axis: Any, bins: Sequence[Bin]) -> None:

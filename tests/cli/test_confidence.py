@@ -1,0 +1,78 @@
+"""`trellis tag --spans`, `--kbest` and `trellis calibrate`."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from click.testing import CliRunner
+
+from trellis import CRF, read_conll
+from trellis.cli.app import app
+from trellis.corpus import sample_corpus, write_conll
+from trellis.errors import SettingError
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("confidence")
+    (folder / "test.txt").write_bytes(write_conll(sample_corpus("test")))
+    CRF("chunk", "chunking", l2=1.0, max_iter=30, tol=1e-2).fit(sample_corpus("train")).save(folder / "m")
+    return folder
+
+
+def run(*arguments):
+    done = CliRunner().invoke(app, list(map(str, arguments)))
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
+
+
+def test_spans_are_printed_with_their_probability(files):
+    lines = [line.split("\t") for line in run("tag", files / "m", files / "test.txt", "--spans").splitlines()]
+    test = read_conll(files / "test.txt", columns=["word", "pos", "chunk", "entity"])
+    words = test["word"].values()
+    for sentence, start, end, _, p, text in lines[:200]:
+        first = int(test.offsets[int(sentence) - 1])
+        assert " ".join(words[first + int(start) : first + int(end)]) == text
+        assert 0.0 < float(p) <= 1.0
+    sure = run("tag", files / "m", files / "test.txt", "--spans", "--min-confidence", "0.9").splitlines()
+    assert len(sure) == sum(float(line[4]) >= 0.9 for line in lines)
+    assert 0 < len(sure) < len(lines)
+
+
+def test_the_k_best_labellings_come_one_after_the_other(files):
+    out = run("tag", files / "m", files / "test.txt", "--kbest", "3")
+    ranks = [line.split() for line in out.splitlines() if line.startswith("# ")]
+    assert [rank for _, rank, _ in ranks[:3]] == ["1", "2", "3"]
+    assert float(ranks[0][2]) >= float(ranks[1][2]) >= float(ranks[2][2])
+    labels = run("tag", files / "m", files / "test.txt").split("\n\n")[0]
+    assert out.split("\n\n")[0].splitlines()[1:] == labels.splitlines()
+
+
+def test_calibration_is_reported_and_a_threshold_found(files):
+    out = run("calibrate", files / "m", files / "test.txt", "--precision", "0.95", "--plot", files / "r.png", "--json")
+    report = json.loads(out.splitlines()[-1])
+    assert report["of"] == "spans"
+    assert 0.0 <= report["ece"] < 0.2
+    assert (files / "r.png").read_bytes().startswith(b"\x89PNG")
+    threshold = report["threshold"]
+    assert threshold["precision"] >= 0.95
+    kept = run("tag", files / "m", files / "test.txt", "--spans", "--min-confidence", str(threshold["min_confidence"]))
+    assert len(kept.splitlines()) == threshold["kept"]
+    assert math.isclose(report["total"], sum(one["count"] for one in report["bins"]))
+
+
+def test_calibration_of_tokens(files):
+    report = json.loads(run("calibrate", files / "m", files / "test.txt", "--of", "tokens", "--json").splitlines()[-1])
+    assert report["of"] == "tokens"
+    assert report["accuracy_of_all"] > 0.5
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--spans", "--marginals"], ["--kbest", "2", "--spans"], ["--min-confidence", "0.5"]]
+)
+def test_one_way_to_answer_at_a_time(files, arguments):
+    with pytest.raises(SettingError, match="give"):
+        run("tag", files / "m", files / "test.txt", *arguments)
