@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -79,7 +80,7 @@ def calibrate(
     if plot is not None:
         from trellis.report.calibration import draw_reliability
 
-        draw_reliability(found, plot, f"{answers.of} of {file}")
+        draw_reliability(found, plot, f"{answers.of} of {Path(file).name}")
     if json:
         print_json(report)
 
