@@ -27,12 +27,7 @@ OTHER_CHAINS = ["allowed", "arcs", "arcs ready made", "arcs and allowed"]
 # other orders than one, with all labels or some
 ORDERS = ["order 0", "order 0 and allowed", "order 2", "order 2 and allowed", "order 3", "order 3 and allowed"]
 
-ON_OTHERS = [
-    (chain, name, kind)
-    for chain in [*OTHER_CHAINS, *ORDERS, "segments"]
-    for name, kind in KINDS
-    if kind != "soft" or "arcs" not in chain
-]
+ON_OTHERS = [(chain, name, kind) for chain in [*OTHER_CHAINS, *ORDERS, "segments"] for name, kind in KINDS]
 ALL = [("plain", name, kind) for name, kind in KINDS] + ON_OTHERS
 SMOOTH = [case for case in ALL if find_loss(*case[1:]).curvature_is]
 EXACT = [case for case in SMOOTH if find_loss(*case[1:]).curvature_is == "the Hessian"]

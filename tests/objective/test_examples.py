@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from trellis.errors import DataError, SettingError
+from trellis.errors import DataError
 from trellis.features import Packed
 from trellis.lattice import Allowed
 from trellis.losses import Target, find_loss
@@ -124,10 +124,8 @@ class TestKnownAndAllowed:
             replace(BARE, gold=gold, allowed=ALLOWED)
 
 
-@pytest.mark.parametrize(
-    ("more", "what"),
-    [({"allowed": ALLOWED}, "a tag dictionary"), ({"arcs": ARCS}, "attributes on transitions")],
-)
-def test_soft_labels_go_together_with_plain_chains_only(more, what):
-    with pytest.raises(SettingError, match=f"soft labels do not go together with {what}; leave one of them out"):
-        replace(given(soft=np.full((5, 3), 1 / 3)), **more)
+def test_some_label_that_is_allowed_must_have_a_probability():
+    soft = np.zeros((5, 3))
+    soft[:, 0] = 1.0
+    with pytest.raises(DataError, match="no probability among its soft labels"):
+        replace(given(soft=soft), allowed=ALLOWED)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from trellis.jit import worthwhile
 from trellis.lattice.chain import F64, I32, I64, Covariance, Marginals
 from trellis.lattice.plain import log_sum, softmax
-from trellis.lattice.solved import ArcH, NodesInRows, sums_of
+from trellis.lattice.solved import ArcH, NodesInRows, renormalised, sums_of
 
 BOOL = NDArray[np.bool_]
 
@@ -35,7 +35,7 @@ class LocalChain:
         return sums_of(self.scores[np.arange(len(paths)), paths], self.offsets)
 
     def mean_scores(self, soft: F64) -> F64:
-        soft = _renormalised(soft, self._open)
+        soft = renormalised(soft, self._open)
         each = np.where(soft > 0.0, self.scores[:, : self.labels], 0.0)
         return sums_of(np.einsum("tj,tj->t", soft, each), self.offsets)
 
@@ -134,16 +134,7 @@ class SolvedLocal(NodesInRows):
         nodes[np.arange(len(path)), path] -= _of_tokens(weights, self.offsets)
 
     def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
-        nodes[:, : self.labels] -= _renormalised(soft, self.open) * _of_tokens(weights, self.offsets)[:, None]
-
-
-def _renormalised(soft: F64, open_: BOOL) -> F64:
-    """Distributions over labels, F64[tokens, labels], without what is forbidden."""
-    if open_.all():
-        return soft
-    left = np.where(open_, soft, 0.0)
-    total: F64 = left.sum(axis=1, keepdims=True)
-    return left / np.where(total > 0.0, total, 1.0)
+        nodes[:, : self.labels] -= renormalised(soft, self.open) * _of_tokens(weights, self.offsets)[:, None]
 
 
 def _of_tokens(weights: F64 | None, offsets: I64) -> F64:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.lattice.chain import F64, I32, I64, Covariance, Marginals
 from trellis.lattice.kernels.patched import Kinds, patched_marginals
 from trellis.lattice.kernels.patched_kept import Kept, keep
 from trellis.lattice.kernels.patched_log import patched_log_marginals
-from trellis.lattice.kernels.patched_paths import add_patched_scores, patched_best_paths, subtract_patched_path
+from trellis.lattice.kernels.patched_paths import (
+    add_patched_means,
+    add_patched_scores,
+    patched_best_paths,
+    subtract_patched_path,
+)
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched_solved import PatchedSolved
-from trellis.lattice.solved import no_soft
+from trellis.lattice.solved import renormalised
 from trellis.lattice.work import WorkChain
 
 
@@ -30,7 +36,10 @@ class PatchedChain(WorkChain):
     gradient: F64 | None
 
     def mean_scores(self, soft: F64) -> F64:
-        raise no_soft()
+        soft = renormalised(soft, self._open)
+        totals = super().mean_scores(soft)
+        add_patched_means(self.offsets, self.patches, soft, totals)
+        return totals
 
     def path_scores(self, paths: I32) -> F64:
         totals = super().path_scores(paths)
@@ -80,7 +89,11 @@ class PatchedChain(WorkChain):
         sentences, rows = len(self.offsets) - 1, np.empty((3, *self.scores.shape))
         kept = Kept(rows, np.empty(sentences, bool), np.empty(sentences), self.transitions, self.offsets)
         keep(self.scores, self.patches, self.kinds, kept)
-        return PatchedSolved(kept, self.patches, self.kinds, self.gradient)
+        return PatchedSolved(kept, self.patches, self.kinds, self.gradient, self._open)
+
+    @property
+    def _open(self) -> NDArray[np.bool_]:
+        return np.asarray(self.scores[:, : self.labels] > -np.inf)
 
 
 def patched_best(scores: F64, transitions: F64, offsets: I64, patches: Patches) -> I32:

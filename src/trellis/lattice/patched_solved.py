@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from trellis.labels import first_tokens
 from trellis.lattice.chain import F64, I32, Covariance
 from trellis.lattice.kernels.patched import Kinds
 from trellis.lattice.kernels.patched_answers import PatchedH, patched_covariance, patched_sums
 from trellis.lattice.kernels.patched_kept import Kept
-from trellis.lattice.kernels.patched_paths import add_patched_scores, subtract_patched_path
+from trellis.lattice.kernels.patched_paths import add_patched_scores, subtract_patched_path, subtract_patched_soft
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.kernels.paths import path_scores, subtract_path
-from trellis.lattice.solved import ArcH, NodesInRows, no_soft, sums_of
+from trellis.lattice.solved import ArcH, NodesInRows, renormalised, sums_of
 
 
 @dataclass
@@ -25,13 +27,14 @@ class PatchedSolved(NodesInRows):
     Transitions are answered whatever their patches. `gradient: F64[weights of the patches]` is added to by `expected`,
     `covariance` and, with the sign turned, `subtract_path`, a patch's value times the answer for its transition, and by
     `variances`, the square of its value times that; None if that is not wanted. Another one may be put in its place
-    between questions.
+    between questions. `open: BOOL[tokens, labels]`, what was not forbidden.
     """
 
     kept: Kept
     patches: Patches
     kinds: Kinds
     gradient: F64 | None
+    open: NDArray[np.bool_]
 
     @property
     def log_z(self) -> F64:
@@ -64,7 +67,13 @@ class PatchedSolved(NodesInRows):
         return sums_of(values, self.kept.offsets)
 
     def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:
-        raise no_soft()
+        each, soft = self._weights(weights), renormalised(soft, self.open)
+        weighted = soft * np.repeat(each, np.diff(self.kept.offsets))[:, None]
+        nodes[:, : soft.shape[1]] -= weighted
+        inner = np.flatnonzero(~first_tokens(self.kept.offsets))
+        arcs -= np.einsum("ti,tj->ij", soft[inner - 1], weighted[inner])
+        if self.gradient is not None:
+            subtract_patched_soft(self.kept.offsets, self.patches, soft, each, self.gradient)
 
     def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
         h, totals = self._h(arc_h), np.empty(len(self.log_z))

@@ -12,7 +12,6 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError
 from trellis.labels import first_tokens
 from trellis.lattice.chain import F64, I32, I64, Covariance
 
@@ -20,9 +19,13 @@ from trellis.lattice.chain import F64, I32, I64, Covariance
 ArcH = object
 
 
-def no_soft() -> SettingError:
-    """What lattices say that have no place for soft labels."""
-    return SettingError("soft labels do not go together with a tag dictionary or with attributes on transitions")
+def renormalised(soft: F64, open_: NDArray[np.bool_]) -> F64:
+    """Distributions over labels, F64[tokens, labels], without what is forbidden."""
+    if open_.all():
+        return soft
+    left = np.where(open_, soft, 0.0)
+    total: F64 = left.sum(axis=1, keepdims=True)
+    return left / np.where(total > 0.0, total, 1.0)
 
 
 class Solved(Protocol):

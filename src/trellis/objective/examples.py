@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DataError, SettingError
+from trellis.errors import DataError
 from trellis.features.packed import Packed
 from trellis.lattice import Allowed
 from trellis.lattice.segments import SpanAttributes
@@ -116,8 +116,6 @@ class Examples:
             raise DataError(f"{self._place(t)}: no label is known to be possible; where nothing is known, all are")
 
     def _check_soft(self, soft: F64) -> None:
-        if self.arcs is not None:
-            raise SettingError("soft labels do not go together with attributes on transitions; leave one of them out")
         for t, j in np.argwhere(~(soft >= 0.0))[:1].tolist():
             found = f"the probability of label number {j} is {soft[t, j]:g}"
             raise DataError(f"{self._place(t)}: {found}; expected a number from 0 to 1")

@@ -78,6 +78,31 @@ def add_patched_scores(offsets: Array, patches: Array, paths: Array, totals: Arr
 
 
 @kernel
+def add_patched_means(offsets: Array, patches: Array, soft: Array, totals: Array) -> None:
+    """totals[s] += what the patches add to the mean score under distributions over labels, F64[tokens, labels], of
+    independent tokens."""
+    for s in range(len(offsets) - 1):
+        for t in range(offsets[s] + 1, offsets[s + 1]):
+            for k in range(patches.indptr[t], patches.indptr[t + 1]):
+                a, v = patches.ids[k], value_of(patches, k)
+                for p in range(patches.start[a], patches.start[a + 1]):
+                    q = soft[t - 1, patches.source[p]] * soft[t, patches.target[p]]
+                    totals[s] += v * patches.weights[p] * q
+
+
+@kernel
+def subtract_patched_soft(offsets: Array, patches: Array, soft: Array, weights: Array, gradient: Array) -> None:
+    """gradient -= weights[s] times the mean values of the patches' weights under the same."""
+    for s in range(len(offsets) - 1):
+        for t in range(offsets[s] + 1, offsets[s + 1]):
+            for k in range(patches.indptr[t], patches.indptr[t + 1]):
+                a, v = patches.ids[k], value_of(patches, k)
+                for p in range(patches.start[a], patches.start[a + 1]):
+                    q = soft[t - 1, patches.source[p]] * soft[t, patches.target[p]]
+                    gradient[p] -= weights[s] * v * q
+
+
+@kernel
 def subtract_patched_path(offsets: Array, patches: Array, paths: Array, weights: Array, gradient: Array) -> None:
     """gradient -= weights[s] times the values of the patches' weights on the path."""
     for s in range(len(offsets) - 1):
