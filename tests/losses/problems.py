@@ -14,6 +14,7 @@ from enumerated import loss_of
 from trellis.engine import ThreadedObjective
 from trellis.features import Packed
 from trellis.lattice import Allowed
+from trellis.lattice.rules import Rules
 from trellis.lattice.segments import SegmentTypes, SpanAttributes
 from trellis.losses import LOSSES, PARTIAL, SOFT, Target, find_loss
 from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
@@ -27,7 +28,15 @@ OTHER_CHAINS = ["allowed", "arcs", "arcs ready made", "arcs and allowed"]
 # other orders than one, with all labels or some
 ORDERS = ["order 0", "order 0 and allowed", "order 2", "order 2 and allowed", "order 3", "order 3 and allowed"]
 
-ON_OTHERS = [(chain, name, kind) for chain in [*OTHER_CHAINS, *ORDERS, "segments"] for name, kind in KINDS]
+# paths that are forbidden, whatever the weights
+RULED = ["rules", "rules and allowed", "rules and arcs", "order 2 and rules", "order 2 with rules and allowed"]
+
+ON_OTHERS = [
+    (chain, name, kind)
+    for chain in [*OTHER_CHAINS, *ORDERS, *RULED, "segments"]
+    for name, kind in KINDS
+    if (chain, kind) != ("rules and arcs", "soft")
+]
 ALL = [("plain", name, kind) for name, kind in KINDS] + ON_OTHERS
 SMOOTH = [case for case in ALL if find_loss(*case[1:]).curvature_is]
 EXACT = [case for case in SMOOTH if find_loss(*case[1:]).curvature_is == "the Hessian"]
@@ -66,6 +75,8 @@ class Problem:
             self.layout = with_observed_arcs(self.layout, arc_indptr, arc_ids, gold, offsets, 3, True)
         if "order" in chain:
             self.layout = of_order(self.layout, int(chain.split()[1]), gold, offsets)
+        if "rules" in chain:
+            self.examples = replace(self.examples, rules=_rules(rng, gold, offsets, labels))
         if chain == "segments":
             self.examples = replace(self.examples, spans=_spans(rng, offsets))
             pairs = np.indices((len(self.types), len(self.types)), np.int32).reshape(2, -1)
@@ -106,6 +117,9 @@ class Problem:
         if data.allowed is not None:
             scores[~data.allowed.mask()] = -np.inf
         transitions = np.tile(layout.transition_matrix(theta[layout.pairs : layout.arcs_at]), (len(scores), 1, 1))
+        if data.rules is not None:
+            scores[data.rules.forbidden(data.offsets)] = -np.inf
+            transitions = transitions + data.rules.pairs
         for t, a, value in _occurrences(data.arcs) if data.arcs is not None else ():
             for p in range(layout.arc_start[a], layout.arc_start[a + 1]):
                 transitions[t, *divmod(layout.arc_pair[p], layout.labels)] += theta[layout.arcs_at + p] * value
@@ -203,6 +217,16 @@ def _target(rng, gold, sentences, labels, kind, weighted):
         known if kind == "part" else None,
         soft / soft.sum(axis=1, keepdims=True) if kind == "soft" else None,
     )
+
+
+def _rules(rng, gold, offsets, labels):
+    """The gold paths are legal, and some others."""
+    first, last, pairs = rng.random(labels) < 0.6, rng.random(labels) < 0.6, rng.random((labels, labels)) < 0.6
+    for a, b in itertools.pairwise(offsets.tolist()):
+        if b > a:
+            first[gold[a]] = last[gold[b - 1]] = True
+            pairs[gold[a : b - 1], gold[a + 1 : b]] = True
+    return Rules.of_masks(first, pairs, last)
 
 
 def _types(rng, labels):

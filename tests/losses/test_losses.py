@@ -282,6 +282,7 @@ def test_a_weight_of_two_is_a_sentence_given_twice(chain, name, kind):
         None if once.allowed is None else once.allowed.of_tokens(doubled(once.allowed.which)),
         more,
         None if once.spans is None else spans_twice(once.spans),
+        once.rules,
     )
     answers = []
     for examples in (weighted, twice):

@@ -71,6 +71,13 @@ class Windows:
         list_tuples(self.sets, self.base, self.allowed.start, self.allowed.labels, out)
         return out
 
+    def of_pairs(self, pairs: F64) -> F64:
+        """Numbers on pairs of labels, F64[labels, labels] -> on the cells that end with them, F64[cells]; 0 for those
+        of first tokens."""
+        labels = self.cell_labels()
+        before, here = labels[:, -2], labels[:, -1]
+        return np.where(before >= 0, pairs[before, here], 0.0)
+
     def part(self, first: int, last: int) -> Windows:
         """Sentences first..last; patterns are shared."""
         a, b = int(self.offsets[first]), int(self.offsets[last])

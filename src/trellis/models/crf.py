@@ -15,6 +15,7 @@ from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.models.batches import Sentences
 from trellis.models.coarse import Pruned, learn_pruners
+from trellis.models.constraints import check_gold, encoding_of, rules_of
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
@@ -59,6 +60,8 @@ class CRF(ProbableTagger[LinearChain]):
     prune: labels whose probability in a chain of lower order (0, 1, ...) is less than this are left out before the next
     order is trained or asked; 0.001 is a good number where there are hundreds of labels, or an order above 1. None: no
     label is left out.
+    encoding: only well-formed sequences of this encoding of segments are possible, in training and after (no I-X after
+    O in iob2): its name, or auto for the one that the labels are of.
     all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
     partial: in the target column `?` is a token whose label is not known and `A|B` one that is A or B.
     warm_start: a further `fit` begins with the weights of the last one, by the names of attributes and labels.
@@ -89,6 +92,7 @@ class CRF(ProbableTagger[LinearChain]):
         tag_dictionary: int | None = None,
         order: int = 1,
         prune: float | None = None,
+        encoding: str | None = None,
         all_pairs: bool = False,
         all_transitions: bool = False,
         partial: bool = False,
@@ -113,6 +117,7 @@ class CRF(ProbableTagger[LinearChain]):
         self.tag_dictionary = tag_dictionary
         self.order = order
         self.prune = prune
+        self.encoding = encoding
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
         self.partial = partial
@@ -166,10 +171,14 @@ class CRF(ProbableTagger[LinearChain]):
         given = given_labels(self, X, y, soft, labels)
         costs = costs_of(self.costs, given.labels)
         loss = loss_of(self, given.kind, costs is not None)
+        offsets, gold = token_offsets(X), given.gold
+        encoding = encoding_of(self.encoding, self.order, given, offsets)
+        rules = rules_of(encoding, given.labels)
+        if encoding is not None and given.kind == "gold":
+            check_gold(X, given, offsets, encoding)
         features, packed = learn_features(self, X, given, self._threads)
         if len(given.labels) == 1:
             warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
-        offsets, gold = token_offsets(X), given.gold
         layout = observed_layout(
             packed.indptr, packed.ids, gold, offsets, features.attributes, len(given.labels),
             self.all_pairs, self.all_transitions, packed.allowed, given.seen,
@@ -190,10 +199,10 @@ class CRF(ProbableTagger[LinearChain]):
             layout = of_order(layout, self.order, gold, offsets, given.seen, self.all_transitions)
         target = Target(gold, weights, costs, given.known, given.soft)
         examples = Examples(
-            packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target
+            packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target, None, rules
         )
         shards = cut_into_shards(layout, examples, loss, plain=traits_of(type(optimizer)).is_online)
-        model = LinearChain(tuple(given.labels), features, layout, np.zeros(layout.size), pruner)
+        model = LinearChain(tuple(given.labels), features, layout, np.zeros(layout.size), pruner, rules, encoding)
         theta = model.weights if earlier is None else carried_over(model, earlier)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
         fitting.describe(model, examples, held_out, theta)

@@ -16,6 +16,7 @@ from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
 from trellis.lattice.confidence import Segments
 from trellis.lattice.local import LocalChain
 from trellis.lattice.pairs import PairChain
+from trellis.lattice.rules import Rules
 from trellis.lattice.windows import WindowChain, Windows
 from trellis.models.arcs import ArcAttributes
 from trellis.models.batches import Batched, Sentences
@@ -35,13 +36,16 @@ MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in ea
 @dataclass(frozen=True)
 class LinearChain(Batched):
     """`weights: F64[layout.size]` over the attributes of `features` and the labels by name; `pruner`: what narrows the
-    choice of labels down first, if anything does."""
+    choice of labels down first, if anything does; `rules`: what paths may do, if not all; `encoding`: of which
+    segments they are well-formed sequences."""
 
     labels: tuple[str, ...]
     features: FeatureKind
     layout: WeightLayout
     weights: F64
     pruner: Pruner | None = None
+    rules: Rules | None = None
+    encoding: str | None = None
     prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
@@ -51,6 +55,8 @@ class LinearChain(Batched):
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
         packed = self._narrowed(packed, offsets)
+        if self.rules is not None and self.layout.order == 1:
+            return self._by_rules(packed, offsets)
         if self.layout.order == 0:
             return LocalChain(self._rows_of_scores(packed), len(self.labels), offsets).best()[0]
         if self.layout.order > 1:
@@ -78,6 +84,10 @@ class LinearChain(Batched):
             answer = chain.marginals()
             chain.require_paths(answer.log_z)
             return chain.on_labels(answer.nodes)
+        if self.rules is not None and (packed.allowed is None or packed.arcs is not None):
+            lattice = self.lattice_of_packed(packed, offsets, narrowed=True)
+            assert isinstance(lattice, Chain)
+            return lattice.marginals().nodes
         if packed.allowed is not None and not self._needs(packed.arcs) and worthwhile(int(offsets[-1])):
             allowed, rows = packed.allowed, np.zeros((int(offsets[-1]), len(self.labels)))
             scores = self._allowed_scores(packed, allowed)
@@ -87,9 +97,10 @@ class LinearChain(Batched):
             return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         return self._chain(packed, offsets).marginals().nodes
 
-    def lattice_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> Lattice:
-        """The lattice of sentences that are already packed, for any question."""
-        packed = self._narrowed(packed, offsets)
+    def lattice_of_packed(self, packed: Packed, offsets: NDArray[np.int64], narrowed: bool = False) -> Lattice:
+        """The lattice of sentences that are already packed, for any question. `narrowed`: labels have been left out
+        already."""
+        packed = packed if narrowed else self._narrowed(packed, offsets)
         if self.layout.order > 1:
             return self._windows(packed, offsets)
         if self.layout.order == 0:
@@ -98,7 +109,9 @@ class LinearChain(Batched):
         if self._needs(packed.arcs):
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
             _forbid(scores, packed.allowed)
-            return Chain(scores, self._arcs.blocks(packed.arcs), offsets)
+            self._close_ends(scores, offsets)
+            blocks = self._arcs.blocks(packed.arcs)
+            return Chain(scores, blocks if self.rules is None else blocks + self.rules.pairs, offsets)
         if packed.allowed is not None and len(self.labels) > _MANY:
             return PairChain.of(
                 self._allowed_scores(packed, packed.allowed), packed.allowed, self._transitions, offsets
@@ -123,15 +136,32 @@ class LinearChain(Batched):
         return replace(self, weights=weights, prepared=self._scoring)
 
     def _narrowed(self, packed: Packed, offsets: NDArray[np.int64]) -> Packed:
-        return packed if self.pruner is None else self.pruner.narrowed(packed, offsets)
+        if self.pruner is not None:
+            packed = self.pruner.narrowed(packed, offsets)
+        if self.rules is not None and packed.allowed is not None:
+            packed = replace(packed, allowed=self.rules.within(packed.allowed, offsets))
+        return packed
+
+    def _by_rules(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The best labels of a chain of first order in which not every path is one."""
+        lattice = self.lattice_of_packed(packed, offsets, narrowed=True)
+        paths, totals = lattice.best()
+        if not isinstance(lattice, Chain):
+            lattice.require_paths(totals)
+        return paths
 
     def _windows(self, packed: Packed, offsets: NDArray[np.int64]) -> WindowChain:
         from trellis.scoring.tuples import TupleScoring
 
-        allowed = packed.allowed or Allowed.all_of(int(offsets[-1]), len(self.labels))
+        allowed = packed.allowed
+        if allowed is None:
+            allowed = Allowed.all_of(int(offsets[-1]), len(self.labels))
+            allowed = allowed if self.rules is None else self.rules.within(allowed, offsets)
         windows = Windows.of(self.layout.order, allowed, offsets)
         tuples = TupleScoring(self.layout, windows)
         cells = tuples.scores(self.weights[tuples.index])
+        if self.rules is not None:
+            cells += windows.of_pairs(self.rules.pairs)
         return WindowChain(self._allowed_scores(packed, allowed), cells, offsets, windows)
 
     def _rows_of_scores(self, packed: Packed) -> F64:
@@ -149,7 +179,12 @@ class LinearChain(Batched):
         else:
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
         _forbid(scores, packed.allowed)
+        self._close_ends(scores, offsets)
         return Chain(scores, self._transitions, offsets)
+
+    def _close_ends(self, scores: F64, offsets: NDArray[np.int64]) -> None:
+        if self.rules is not None:
+            self.rules.close_ends(scores, offsets)
 
     def _needs(self, arcs: Packed | None) -> TypeGuard[Packed]:
         if arcs is None and self.layout.arc_attributes:
@@ -176,7 +211,8 @@ class LinearChain(Batched):
 
     @cached_property
     def _transitions(self) -> F64:
-        return self.layout.transition_matrix(self.weights[self.layout.pairs : self.layout.arcs_at])
+        matrix = self.layout.transition_matrix(self.weights[self.layout.pairs : self.layout.arcs_at])
+        return matrix if self.rules is None else matrix + self.rules.pairs
 
     @cached_property
     def _arcs(self) -> ArcAttributes:

@@ -28,6 +28,8 @@ from numpy.typing import NDArray
 
 from trellis.errors import DamagedModelError, SettingError, TemplateError
 from trellis.features import FeatureKind
+from trellis.labels import ENCODINGS
+from trellis.models.constraints import rules_of
 from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
 from trellis.models.linear import MOST_LABELS, LinearChain
 from trellis.models.pruning import Pruner
@@ -56,7 +58,9 @@ def description_of(
         tensors[f"tuples.{rows.shape[1]}"] = rows.ravel().astype(np.uint16)
     put_strings(tensors, "labels", model.labels)
     features = put_features(tensors, model.features)
-    lattice = {"order": layout.order, "pruning": _put_pruner(tensors, model.pruner), "constraints": None}
+    constraints = None if model.encoding is None else {"encoding": model.encoding}
+    pruning = _put_pruner(tensors, model.pruner)
+    lattice = {"order": layout.order, "pruning": pruning, "constraints": constraints}
     description = {"model": kind, "params": params, "training": training, "features": features, "lattice": lattice}
     return description, tensors
 
@@ -78,13 +82,16 @@ def model_from(
         more = {"lattice"} if description["format"] > 2 else frozenset()
         params, training, labels, features = common_parts(description, tensors, known, functions, more)
         lattice = description.get("lattice", _PLAIN)
-        if type(lattice) is not dict or set(lattice) != set(_PLAIN) or lattice["constraints"] is not None:
+        if type(lattice) is not dict or set(lattice) != set(_PLAIN):
             raise ValueError("entries of the lattice")
         layout = _of_order(tensors, _get_layout(tensors, len(labels), features.attributes), lattice["order"])
-        if layout.arc_attributes != features.arc_attributes or (layout.arc_attributes and lattice != _PLAIN):
+        if layout.arc_attributes != features.arc_attributes or (
+            layout.arc_attributes and (layout.order, lattice["pruning"]) != (1, None)
+        ):
             raise ValueError("number of arc attributes")
         weights = _get_weights(tensors, "weights", layout)
-        chain = LinearChain(tuple(labels), features, layout, weights)
+        encoding = _get_encoding(lattice["constraints"])
+        chain = LinearChain(tuple(labels), features, layout, weights, None, rules_of(encoding, labels), encoding)
         chain = replace(chain, pruner=_get_pruner(tensors, chain, lattice["pruning"]))
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
@@ -92,6 +99,15 @@ def model_from(
 
 
 _PLAIN = {"order": 1, "pruning": None, "constraints": None}
+
+
+def _get_encoding(found: object) -> str | None:
+    if found is None:
+        return None
+    if type(found) is not dict or set(found) != {"encoding"} or found["encoding"] not in ENCODINGS:
+        raise ValueError("constraints")
+    encoding: str = found["encoding"]
+    return encoding
 
 
 def _get_weights(tensors: Tensors, name: str, layout: WeightLayout) -> NDArray[np.float64]:

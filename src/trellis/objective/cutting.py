@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trellis.errors import SettingError
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.local import LocalShard
@@ -34,6 +35,12 @@ def cut_into_shards(
     make: Callable[[Any, Examples, Loss], Shard] = RestrictedShard if restricted else PlainShard
     if isinstance(layout, SegmentLayout):
         make = SegmentShard
+    elif examples.rules is not None and examples.target.soft is not None and layout.order > 0:
+        if examples.arcs is not None:
+            raise SettingError(
+                "soft labels, attributes on transitions and an encoding do not go together; leave one out"
+            )
+        make = WindowShard  # which shares probability out among the paths that there are
     elif layout.order != 1:
         make = WindowShard if layout.order > 1 else LocalShard
     tokens = int(examples.offsets[-1])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trellis.errors import DataError
 from trellis.features.packed import Packed
 from trellis.lattice import Allowed
+from trellis.lattice.rules import Rules
 from trellis.lattice.segments import SpanAttributes
 from trellis.losses import Target
 
@@ -25,7 +26,7 @@ class Examples:
     """Packed attributes, gold labels I32[tokens], offsets I64[sentences + 1]; attributes that bear on the transition
     into a token, if there are any, packed with their own numbers; which labels each token may have, if not all; and
     what else is known of the labels (see `Target`; its path is not read). `spans`: attributes of whole segments, for
-    lattices of these."""
+    lattices of these. `rules`: what paths may do, if not all."""
 
     indptr: I64
     ids: I32
@@ -36,6 +37,7 @@ class Examples:
     allowed: Allowed | None = None
     more: Target | None = None
     spans: SpanAttributes | None = None
+    rules: Rules | None = None
 
     def __post_init__(self) -> None:
         if self.more is not None:
@@ -68,7 +70,7 @@ class Examples:
         offsets = self.offsets[first : last + 1] - a
         spans = None if self.spans is None else self.spans.part(a, b)
         return Examples(
-            here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target, spans
+            here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target, spans, self.rules
         )
 
     def of_sentences(self, which: NDArray[np.bool_]) -> Examples:
@@ -86,7 +88,9 @@ class Examples:
                 None if more.known is None else more.known[tokens],
                 None if more.soft is None else more.soft[tokens],
             )
-        return Examples(here.indptr, here.ids, here.values, gold, offsets, here.arcs, here.allowed, more, here.spans)
+        return Examples(
+            here.indptr, here.ids, here.values, gold, offsets, here.arcs, here.allowed, more, here.spans, self.rules
+        )
 
     def _check_sentences(self, more: Target) -> None:
         if more.weights is not None:

@@ -47,7 +47,11 @@ class Rows(Shard):
         local, self.index = layout.restricted(attributes, arc_attributes)
         self.scoring = HybridScoring(local)
         self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
+        self.rules = examples.rules
         self.forbidden = None if examples.allowed is None else ~examples.allowed.mask()
+        if self.rules is not None:
+            closed = self.rules.forbidden(examples.offsets)
+            self.forbidden = closed if self.forbidden is None else self.forbidden | closed
         longest = max((b - a for a, b in map(self._tokens, range(len(self.blocks)))), default=0)
         self._scores = np.empty((longest, self.scoring.width))
         self._weights, self._gradient = np.empty(len(self.index)), np.empty(len(self.index))
@@ -76,7 +80,8 @@ class Rows(Shard):
         return self._along
 
     def _load(self, theta: F64) -> Point:
-        return self._point(theta, self._weights, self._rows)
+        point = self._point(theta, self._weights, self._rows)
+        return point if self.rules is None else replace(point, transitions=point.transitions + self.rules.pairs)
 
     def _load_direction(self, direction: F64) -> Point:
         weights, rows, _ = self._for_directions()

@@ -6,6 +6,7 @@ without a choice has no gradient, and its score, which log Z and S(y) share, nee
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -30,7 +31,9 @@ class RestrictedShard(Shard):
     def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
         super().__init__(examples, loss)
         assert examples.allowed is not None
-        self.layout, allowed = layout, examples.allowed
+        self.layout, allowed, self.rules = layout, examples.allowed, examples.rules
+        if self.rules is not None:
+            allowed = self.rules.within(allowed, examples.offsets)
         self.restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self.index = self.restricted.index
         self._parts = [allowed.part(*self._tokens(n)) for n in range(len(self.blocks))]
@@ -39,7 +42,8 @@ class RestrictedShard(Shard):
         self._arc_sums = np.zeros((layout.labels, layout.labels))
 
     def _load(self, theta: F64) -> Point:
-        return self._point(theta, self._here)
+        point = self._point(theta, self._here)
+        return point if self.rules is None else replace(point, transitions=point.transitions + self.rules.pairs)
 
     def _load_direction(self, direction: F64) -> Point:
         return self._point(direction, self._along)

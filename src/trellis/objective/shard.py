@@ -49,6 +49,7 @@ class Shard(ABC):
             for numbers in (examples.values, examples.target.weights)
             if numbers is not None
         )
+        self.ruled = examples.rules is not None  # labels that lead nowhere have numbers of every size
         self._kept: dict[int, Any] = {}
         self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept as solved; at -1, of others in turn
 
@@ -116,7 +117,7 @@ class Shard(ABC):
     @property
     def _narrows(self) -> bool:
         """Whether what is kept is kept in single precision."""
-        return self.loss.narrows and self.moderate
+        return self.loss.narrows and self.moderate and not self.ruled
 
     def _keeps(self, block: int) -> bool:
         return self.blocks[block][0] < self.keeping

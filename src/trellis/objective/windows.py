@@ -38,7 +38,10 @@ class _Point:
 class WindowShard(Shard):
     def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
         allowed = Allowed.all_of(len(examples.gold), layout.labels) if examples.allowed is None else examples.allowed
+        if examples.rules is not None:
+            allowed = examples.rules.within(allowed, examples.offsets)
         windows = Windows.of(layout.order, allowed, examples.offsets)
+        self._fixed = None if examples.rules is None else windows.of_pairs(examples.rules.pairs)
         super().__init__(examples, loss, windows.arcs, _ARCS)
         self._restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self._tuples = TupleScoring(layout, windows)
@@ -49,7 +52,8 @@ class WindowShard(Shard):
 
     def _load(self, theta: F64) -> _Point:
         point = self._load_direction(theta)
-        return replace(point, factors=CellFactors.of(point.cells))
+        cells = point.cells if self._fixed is None else point.cells + self._fixed
+        return replace(point, cells=cells, factors=CellFactors.of(cells))
 
     def _load_direction(self, direction: F64) -> _Point:
         weights = self._taken(direction, np.empty(len(self.index)))

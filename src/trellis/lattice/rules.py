@@ -1,0 +1,53 @@
+"""What paths may do, whatever the weights: numbers that are added to scores, -inf to forbid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from trellis.labels import first_tokens
+from trellis.lattice.allowed import BOOL, Allowed
+from trellis.lattice.graph import F64, I64
+
+
+@dataclass(frozen=True)
+class Rules:
+    """`first`, `last: BOOL[labels]`, the labels a sentence may begin and end with; `pairs: F64[labels, labels]`, what
+    is added to the score of one label after another."""
+
+    first: BOOL
+    last: BOOL
+    pairs: F64
+
+    @classmethod
+    def of_masks(cls, first: BOOL, pairs: BOOL, last: BOOL) -> Rules:
+        """From what is allowed."""
+        return cls(np.asarray(first, bool), np.asarray(last, bool), np.where(pairs, 0.0, -np.inf))
+
+    def forbidden(self, offsets: I64) -> BOOL:
+        """Labels that a token may not have for where it stands, BOOL[tokens, labels]."""
+        mask = np.zeros((int(offsets[-1]), len(self.first)), bool)
+        mask[first_tokens(offsets)] = ~self.first
+        mask[_last_tokens(offsets)] |= ~self.last
+        return mask
+
+    def within(self, allowed: Allowed, offsets: I64) -> Allowed:
+        """Of the labels that tokens may have, those that they may have where they stand. A token that is left with none
+        keeps what it had: there is no path then, as the arcs to it will show."""
+        mask = allowed.mask()
+        left = mask & ~self.forbidden(offsets)
+        none = ~left.any(axis=1)
+        left[none] = mask[none]
+        return Allowed.of_mask(left)
+
+    def close_ends(self, scores: F64, offsets: I64) -> None:
+        """-inf in scores F64[tokens, labels or more] for labels that first and last tokens may not have."""
+        labels = len(self.first)
+        for tokens, mask in ((np.flatnonzero(first_tokens(offsets)), self.first), (_last_tokens(offsets), self.last)):
+            scores[np.ix_(tokens, np.flatnonzero(~mask[:labels]))] = -np.inf
+
+
+def _last_tokens(offsets: I64) -> I64:
+    ends = offsets[1:][np.diff(offsets) > 0]
+    return ends - 1
