@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 
 from trellis.lattice import Allowed, Chain
 from trellis.lattice.graph import Graph, Shape
+from trellis.lattice.once import AtMostOnce
 from trellis.lattice.pairs import PairChain
 from trellis.lattice.segments import SegmentChain, SegmentTypes
+from trellis.lattice.spelling import Spelling
 from trellis.lattice.windows import WindowChain, Windows
 from trellis.lattice.written import WrittenChain
+from trellis.metrics.segments import segment_types, segments, spelling_of
 
 SCALES = [0.0, 1.0, 8.0, 100.0, 900.0]
 
@@ -449,5 +452,38 @@ class Segments(Labelled):
         return found
 
 
-BY_PARTS = [ChainsWrittenOut, PositionalChainsWrittenOut, WindowsOfOrder1, WindowsOfOrder2, WindowsOfOrder3, Segments]
+def once(kind, labels):
+    """A kind whose segments of some types may occur once at most."""
+
+    class Once(kind):
+        def __init__(self, recipe):
+            super().__init__(recipe)
+            names = labels[self.lattice.labels]
+            types = segment_types(names)
+            chosen = np.random.default_rng(recipe.seed).random(len(types)) < 0.8
+            self.kinds = tuple(np.flatnonzero(chosen).tolist())
+            self.spelling = Spelling(*spelling_of(names))
+            for s, paths in enumerate(self._listed):
+                self._listed[s] = [path for path in paths if self.is_once(path[0], names)]
+
+        def is_once(self, path, names):
+            found = segments(np.array(path, np.int32), names, np.array([0, len(path)]))[2].tolist()
+            return all(found.count(k) <= 1 for k in self.kinds)
+
+        @property
+        def lattice(self):
+            base = kind.lattice.fget(self)
+            return AtMostOnce.of(base, self.spelling, self.kinds) if hasattr(self, "kinds") else base
+
+    Once.graph, Once.spread, Once.gathered = Labelled.graph, Labelled.spread, Labelled.gathered
+    Once.__name__ = f"{kind.__name__}Once"
+    return Once
+
+
+_LABELS = {1: ["B-X"], 2: ["O", "I-X"], 3: ["O", "B-X", "I-X"], 5: ["O", "B-X", "I-X", "B-Y", "I-Y"]}
+ONCE = [once(kind, _LABELS) for kind in (ChainsWrittenOut, WindowsOfOrder2, Segments)]
+BY_PARTS = [
+    *[ChainsWrittenOut, PositionalChainsWrittenOut, WindowsOfOrder1, WindowsOfOrder2, WindowsOfOrder3, Segments],
+    *ONCE,
+]
 KINDS = [Chains, PositionalChains, Graphs, PairsOfAllowed, *BY_PARTS]

@@ -12,12 +12,12 @@ from lattices import ChainsWrittenOut, PairsOfAllowed, Recipe, Segments, Windows
 
 from trellis.lattice import Chain
 from trellis.lattice.confidence import (
-    Spelling,
     probabilities_in_chain,
     segments_in_chain,
     segments_in_lattice,
     segments_in_segments,
 )
+from trellis.lattice.spelling import Spelling
 from trellis.metrics.segments import segments, spelling_of
 
 recipes = st.builds(

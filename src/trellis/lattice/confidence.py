@@ -1,8 +1,6 @@
 """How probable segments are: of all paths together, how much goes through just this segment.
 
-Labels spell segments: `kind: I64[labels]` is the type of the segment that a label is in, -1 outside of any, and
-`starts: BOOL[labels, labels]` says for each label and the one before whether a segment starts between them; labels of
-one type that follow each other without a start are one segment.
+Labels spell segments (see `Spelling`): labels of one type that follow each other without a start are one segment.
 
 Let M_d be the probability that a segment of some type starts at a token and goes on for at least d tokens. Then
 P(it is d tokens long) = M_d - M_(d+1), and as M falls with d, nothing that is below a threshold need be followed
@@ -17,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.labels import first_tokens
-from trellis.lattice.graph import BOOL, F64, I64
+from trellis.lattice.graph import F64, I64
 from trellis.lattice.parts import PartLattice
 from trellis.lattice.segments import SegmentChain
+from trellis.lattice.spelling import Spelling
 
 
 @dataclass(frozen=True)
@@ -43,25 +42,6 @@ class Segments:
 
     def _chosen(self, which: NDArray[np.generic]) -> Segments:
         return Segments(self.start[which], self.end[which], self.kind[which], self.probability[which])
-
-
-@dataclass(frozen=True)
-class Spelling:
-    """What labels say of segments (see above)."""
-
-    kind: I64
-    starts: BOOL
-
-    def labels_of(self, kind: int) -> I64:
-        return np.flatnonzero(self.kind == kind)
-
-    @property
-    def kinds(self) -> int:
-        return int(self.kind.max(initial=-1)) + 1
-
-    def goes_on(self, labels: I64) -> BOOL:
-        """Whether a segment goes on from one label to the other, BOOL[...]."""
-        return ~self.starts[np.ix_(labels, labels)]
 
 
 def segments_in_chain(nodes: F64, arcs: F64, offsets: I64, spelling: Spelling, threshold: float) -> Segments:

@@ -18,6 +18,7 @@ from trellis.errors import DataError, NoLegalPathError
 from trellis.lattice.chain import Covariance, Marginals
 from trellis.lattice.graph import BOOL, F64, I32, I64, Graph, Shape, SolvedGraph
 from trellis.lattice.solved import ArcH, sums_of
+from trellis.lattice.spelling import Spelling
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,15 @@ class PartLattice(ABC):
     def path_labels(self, parts: Parts) -> I64:
         """The label of each node of the graph, I64[nodes], where nodes are labels of tokens."""
         raise NotImplementedError
+
+    def segment_events(self, parts: Parts, spelling: Spelling, kinds: tuple[int, ...]) -> tuple[I64, I64]:
+        """Which of the types `kinds` of segments starts along each arc of the graph, I64[arcs], and which with a path
+        that begins at a node, I64[nodes]; -1 for none."""
+        label, number = self.path_labels(parts), np.full(spelling.kinds + 1, -1)  # the last: of no type
+        number[list(kinds)] = np.arange(len(kinds))
+        before, here = label[parts.shape.source], label[parts.shape.heads]
+        begun = number[spelling.kind[label]]
+        return np.where(spelling.starts[before, here], begun[parts.shape.heads], -1), begun
 
     # questions
 

@@ -13,6 +13,7 @@ from trellis.errors import DataError
 from trellis.lattice.chain import Marginals
 from trellis.lattice.graph import F64, I32, I64, Shape
 from trellis.lattice.parts import PartLattice, Parts
+from trellis.lattice.spelling import Spelling
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,15 @@ class SegmentChain(PartLattice):
     def tokens_of(self, parts: Parts) -> I64:
         token, place = np.divmod(np.arange(len(parts.of_nodes)), 2 * len(self.types))
         return token - (place < len(self.types))
+
+    def segment_events(self, parts: Parts, spelling: Spelling, kinds: tuple[int, ...]) -> tuple[I64, I64]:
+        """Types are numbered as in `spelling`, by the labels that they begin with."""
+        number = np.full(spelling.kinds + 1, -1)
+        number[list(kinds)] = np.arange(len(kinds))
+        place = np.arange(len(parts.of_nodes)) % (2 * len(self.types))
+        begins = place < len(self.types)
+        begun = np.where(begins, number[spelling.kind[self.types.begin[place % len(self.types)]]], -1)
+        return begun[parts.shape.heads], begun
 
     def sentence(self, s: int) -> Self:
         length = int(self.offsets[s + 1] - self.offsets[s])

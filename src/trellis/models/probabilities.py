@@ -15,12 +15,12 @@ from trellis.labels import detect, runs
 from trellis.lattice import Chain
 from trellis.lattice.confidence import (
     Segments,
-    Spelling,
     probabilities_in_chain,
     segments_in_chain,
     segments_in_lattice,
 )
 from trellis.lattice.parts import PartLattice
+from trellis.lattice.spelling import Spelling
 from trellis.metrics.segments import segment_types, segments, spelling_of
 
 F64 = NDArray[np.float64]
