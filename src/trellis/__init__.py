@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from trellis.corpus import Corpus, read_conll, sample_corpus, write_conll
     from trellis.errors import ConvergenceWarning, TrellisError
     from trellis.metrics import evaluate
-    from trellis.models import CRF, KernelPerceptron, SemiCRF, load
+    from trellis.models import CRF, Constraints, KernelPerceptron, SemiCRF, load
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "CRF": "trellis.models",
+    "Constraints": "trellis.models",
     "ConvergenceWarning": "trellis.errors",
     "Corpus": "trellis.corpus",
     "KernelPerceptron": "trellis.models",
@@ -32,6 +33,7 @@ _HOMES = {
 
 __all__ = [
     "CRF",
+    "Constraints",
     "ConvergenceWarning",
     "Corpus",
     "KernelPerceptron",

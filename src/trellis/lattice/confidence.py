@@ -35,12 +35,13 @@ class Segments:
 
     def at_least(self, probability: float) -> Segments:
         """Those that are so probable."""
-        return self._chosen(self.probability >= probability)
+        return self.chosen(self.probability >= probability)
 
     def sorted(self) -> Segments:
-        return self._chosen(np.lexsort((self.kind, self.end, self.start)))
+        return self.chosen(np.lexsort((self.kind, self.end, self.start)))
 
-    def _chosen(self, which: NDArray[np.generic]) -> Segments:
+    def chosen(self, which: NDArray[np.generic]) -> Segments:
+        """Some of them, by a mask or by numbers."""
         return Segments(self.start[which], self.end[which], self.kind[which], self.probability[which])
 
 

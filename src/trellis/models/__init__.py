@@ -7,6 +7,7 @@ from typing import Any
 
 from trellis.errors import DamagedModelError
 from trellis.features.functions.contract import check_functions
+from trellis.models.constrained import Constraints
 from trellis.models.crf import CRF
 from trellis.models.feature_files import Callables
 from trellis.models.kernel_perceptron import KernelPerceptron
@@ -34,4 +35,4 @@ def load(path: str | Path, functions: Callables | None = None) -> Any:
     return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions)
 
 
-__all__ = ["CRF", "MODELS", "MODEL_TYPES", "KernelPerceptron", "SemiCRF", "Tagger", "load"]
+__all__ = ["CRF", "MODELS", "MODEL_TYPES", "Constraints", "KernelPerceptron", "SemiCRF", "Tagger", "load"]

@@ -118,10 +118,14 @@ class LinearChain(Batched):
             )
         return self._chain(packed, offsets)
 
-    def segments_of_packed(self, packed: Packed, offsets: NDArray[np.int64], threshold: float | None) -> Segments:
+    def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments:
         """All segments with at least that probability; without a threshold those of the best path."""
-        lattice = self.lattice_of_packed(packed, offsets)
         return segments_in(lattice, self.labels, threshold, lattice.best()[0])
+
+    @property
+    def labels_within(self) -> tuple[str, ...]:
+        """The labels of lattices."""
+        return self.labels
 
     @property
     def kinds_of_segments(self) -> list[str]:

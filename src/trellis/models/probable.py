@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -10,8 +12,10 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.features import Packed
+from trellis.lattice import Chain as LabelChain
 from trellis.lattice.confidence import Segments
 from trellis.models.batches import Sentences
+from trellis.models.constrained import Constraints
 from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.probabilities import (
     Lattice,
@@ -36,73 +40,121 @@ class ProbableChains(Chains, Protocol):
     @property
     def kinds_of_segments(self) -> list[str]: ...
 
+    @property
+    def labels_within(self) -> tuple[str, ...]: ...
+
     def marginals(self, data: Sentences, threads: int = 1) -> F64: ...
 
     def batches(self, data: Sentences, threads: int, answer: Any) -> list[Any]: ...
 
     def lattice_of_packed(self, packed: Packed, offsets: I64) -> Lattice: ...
 
-    def segments_of_packed(self, packed: Packed, offsets: I64, threshold: float | None) -> Segments: ...
+    def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments: ...
 
 
 Chain = TypeVar("Chain", bound=ProbableChains)
+Answer = TypeVar("Answer")
 
 
 class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
-    """Marginals, k best paths, segments with their probability."""
+    """Marginals, k best paths, segments with their probability; `constraints`: what predictions must keep to."""
 
-    def predict_marginals(self, X: Sentences) -> list[F64]:
+    def predict(self, X: Sentences, constraints: Constraints | None = None) -> list[list[str]]:
+        """The best labels: a list for each sentence."""
+        if constraints is None:
+            return super().predict(X)
+
+        def best(lattice: Lattice) -> list[list[str]]:
+            paths, totals = lattice.best()
+            _require(lattice, totals)
+            cuts = lattice.offsets.tolist()
+            return [self._names(paths[a:b]) for a, b in pairwise(cuts)]
+
+        return [labels for batch in self._asked(X, constraints, best) for labels in batch]
+
+    def predict_marginals(self, X: Sentences, constraints: Constraints | None = None) -> list[F64]:
         """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
-        nodes, offsets = self._model.marginals(X, self._threads), token_offsets(X)
-        return [nodes[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
+        offsets = token_offsets(X)
+        if constraints is None:
+            nodes = self._model.marginals(X, self._threads)
+        else:
+            rows = self._asked(X, constraints, _label_marginals)
+            nodes = np.concatenate([np.zeros((0, len(self._model.labels_within))), *rows])
+        return [nodes[a:b] for a, b in pairwise(offsets.tolist())]
 
-    def predict_kbest(self, X: Sentences, k: int = 5) -> list[list[Path]]:
+    def predict_kbest(self, X: Sentences, k: int = 5, constraints: Constraints | None = None) -> list[list[Path]]:
         """The k most probable labellings of each sentence (fewer where there are no more), best first, with the
         logarithms of their probabilities. They are exact and all different."""
         if not is_count(k):
             raise SettingError(f"k is {k!r}; expected a whole number >= 1")
-        model = self._model
 
-        def answer(packed: Packed, offsets: I64) -> list[list[Path]]:
-            found = kbest_in(model.lattice_of_packed(packed, offsets), int(k))
+        def answer(lattice: Lattice) -> list[list[Path]]:
+            found = kbest_in(lattice, int(k))
             return [[Path(self._names(path), log_p) for path, log_p in paths] for paths in found]
 
-        return [paths for batch in model.batches(X, self._threads, answer) for paths in batch]
+        return [paths for batch in self._asked(X, constraints, answer) for paths in batch]
 
-    def predict_spans(self, X: Sentences, min_confidence: float = 0.0) -> list[list[Span]]:
+    def predict_spans(
+        self, X: Sentences, min_confidence: float = 0.0, constraints: Constraints | None = None
+    ) -> list[list[Span]]:
         """The segments of the best labels of each sentence: start, end (the token behind the last), type, and P(just
         this segment, whatever else); those with at least that probability."""
-        found = self._segments(X, None)
+        found = self._segments(X, None, constraints)
         return self._spans(found.at_least(min_confidence) if min_confidence > 0.0 else found, X)
 
-    def predict_candidates(self, X: Sentences, threshold: float = 0.05) -> list[list[Span]]:
+    def predict_candidates(
+        self, X: Sentences, threshold: float = 0.05, constraints: Constraints | None = None
+    ) -> list[list[Span]]:
         """All segments whose probability is at least the threshold, on the best path or not; they may overlap."""
         if not 0.0 < threshold <= 1.0:
             raise SettingError(f"threshold is {threshold!r}; expected a probability above 0")
-        return self._spans(self._segments(X, threshold), X)
+        return self._spans(self._segments(X, threshold, constraints), X)
 
     def log_probability(self, X: Sentences, y: Labels | None = None) -> F64:
         """log P(labels) of each sentence, F64[sentences]; labels are `y`, or the target column of a corpus."""
-        names, offsets = gold_of(X, y, self.target), token_offsets(X)
+        names = gold_of(X, y, self.target)
         labels = numbered(self._model.labels, names.values(), "the data")
         done = 0
 
-        def answer(packed: Packed, own: I64) -> F64:
+        def answer(lattice: Lattice) -> F64:
             nonlocal done
-            a, done = done, done + int(own[-1])
-            return log_probabilities_in(self._model.lattice_of_packed(packed, own), self._within(labels[a:done], own))
+            a, done = done, done + int(lattice.offsets[-1])
+            return log_probabilities_in(lattice, self._within(labels[a:done], lattice.offsets))
 
         # one batch after the other: which labels are next is counted
-        return np.concatenate([np.zeros(0), *self._model.batches(X, 1, answer)])[: len(offsets) - 1]
+        return np.concatenate([np.zeros(0), *self._asked(X, None, answer, 1)])
 
-    def _segments(self, X: Sentences, threshold: float | None) -> Segments:
+    def _asked(
+        self,
+        X: Sentences,
+        constraints: Constraints | None,
+        answer: Callable[[Lattice], Answer],
+        threads: int | None = None,
+    ) -> list[Answer]:
+        """The answers of the lattices of batches, in order."""
+        model = self._model
+        if constraints is None:
+            return model.batches(
+                X, threads or self._threads, lambda packed, own: answer(model.lattice_of_packed(packed, own))
+            )
+        lengths = np.diff(token_offsets(X)).tolist()
+        prepared, done = constraints.prepared(model.labels_within, lengths), 0
+
+        def constrained(packed: Packed, own: I64) -> Answer:
+            nonlocal done
+            a, done = done, done + int(own[-1])
+            return answer(prepared.on(model.lattice_of_packed(packed, own), a, done))
+
+        return model.batches(X, 1, constrained)
+
+    def _segments(self, X: Sentences, threshold: float | None, constraints: Constraints | None) -> Segments:
         model = self._model
 
-        def answer(packed: Packed, offsets: I64) -> tuple[Segments, int]:
-            return model.segments_of_packed(packed, offsets, threshold), int(offsets[-1])
+        def answer(lattice: Lattice) -> tuple[Segments, int]:
+            return model.segments_of_lattice(lattice, threshold), int(lattice.offsets[-1])
 
         _ = model.kinds_of_segments  # says so if there are none
-        batches = model.batches(X, self._threads, answer)
+        batches = self._asked(X, constraints, answer)
         firsts = np.concatenate([[0], np.cumsum([tokens for _, tokens in batches])]).astype(np.int64)
         return _shifted([found for found, _ in batches], firsts.tolist())
 
@@ -115,6 +167,17 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
     def _within(self, labels: I32, offsets: I64) -> I32:
         """Labels as the lattice has them."""
         return labels
+
+
+def _label_marginals(lattice: Lattice) -> F64:
+    answer = lattice.marginals()
+    _require(lattice, answer.log_z)
+    return answer.nodes if isinstance(lattice, LabelChain) else lattice.on_labels(answer.nodes)
+
+
+def _require(lattice: Lattice, totals: F64) -> None:
+    if not isinstance(lattice, LabelChain):
+        lattice.require_paths(totals)
 
 
 def _shifted(parts: list[Segments], firsts: list[int]) -> Segments:

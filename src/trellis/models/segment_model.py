@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from trellis.errors import SettingError
 from trellis.features import FeatureKind, Packed
 from trellis.labels.encode import encoded, labels_of
-from trellis.lattice.confidence import Segments, segments_in_segments
+from trellis.lattice.confidence import Segments
+from trellis.lattice.parts import PartLattice
 from trellis.lattice.segments import SegmentChain, SpanAttributes
 from trellis.metrics.segments import segments
 from trellis.models.batches import Batched, Sentences
+from trellis.models.probabilities import Lattice
 
 if TYPE_CHECKING:
     from trellis.scoring.hybrid import HybridScoring
@@ -81,21 +83,26 @@ class SegmentModel(Batched):
     def lattice_of_packed(self, packed: Packed, offsets: I64) -> SegmentChain:
         return self.chain(packed, offsets)
 
-    def segments_of_packed(self, packed: Packed, offsets: I64, threshold: float | None) -> Segments:
+    def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments:
         """All segments with at least that probability; without a threshold those of the best path. O is none."""
-        chain = self.chain(packed, offsets)
+        assert isinstance(lattice, PartLattice)
+        types, answer = self.layout.types, lattice.marginals()
+        lattice.require_paths(answer.log_z)
         if threshold is None:
-            best = chain.best()[0]
-            parts = chain.node_parts_of(best)[0]
-            p = chain.marginals().nodes[parts]
-            token, cell = np.divmod(parts, chain.types.cells)
-            length, kind = (side[cell] for side in chain.types.of_cells)
-            found = Segments(token - length + 1, token + 1, kind, p)
+            parts = lattice.node_parts_of(lattice.best()[0])[0]
         else:
-            found = segments_in_segments(chain, threshold)
-        kind = np.where(chain.types.begin > 0, (chain.types.begin - 1) // 2, -1)[found.kind]
+            parts = np.flatnonzero(answer.nodes >= threshold)
+        token, cell = np.divmod(parts, types.cells)
+        length, own = (side[cell] for side in types.of_cells)
+        kind = np.where(types.begin > 0, (types.begin - 1) // 2, -1)[own]
         inside = kind >= 0
-        return Segments(found.start[inside], found.end[inside], kind[inside], found.probability[inside])
+        found = Segments(token - length + 1, token + 1, kind, answer.nodes[parts])
+        return found.chosen(inside).sorted()
+
+    @property
+    def labels_within(self) -> tuple[str, ...]:
+        """The labels of lattices."""
+        return tuple(labels_of(self.kinds, "iob2"))
 
     @property
     def kinds_of_segments(self) -> list[str]:

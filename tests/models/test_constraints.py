@@ -1,0 +1,159 @@
+"""Predictions under constraints equal enumeration of the labellings that keep to them."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from trellis import CRF, Constraints, SemiCRF
+from trellis.corpus import Corpus
+from trellis.errors import DataError, NoLegalPathError, SettingError
+from trellis.metrics.segments import segment_types, segments
+
+FEATURES = "word[-1:1] + pos[0]"
+MODELS = {
+    "order 0": lambda: CRF("chunk", FEATURES, order=0),
+    "order 1": lambda: CRF("chunk", FEATURES),
+    "order 2": lambda: CRF("chunk", FEATURES, order=2),
+    "arcs": lambda: CRF("chunk", FEATURES + " + transitions(pos[0])"),
+    "encoding": lambda: CRF("chunk", FEATURES, encoding="auto"),
+    "segments": lambda: SemiCRF("chunk", FEATURES, segments="length", longest=3),
+}
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def crf(request, corpus):
+    return MODELS[request.param]().set_params(l2=5.0).fit(corpus)
+
+
+@pytest.fixture(scope="module")
+def short(heldout):
+    """A few sentences of three or four tokens, as one corpus."""
+    rows = {name: heldout.sentences(name) for name in ("word", "pos", "chunk")}
+    few = [s for s, row in enumerate(rows["word"]) if 3 <= len(row) <= 4][:3]
+    return Corpus.from_lists({name: [values[s] for s in few] for name, values in rows.items()})
+
+
+def listed(crf, corpus, s):
+    """All labellings of a sentence and their probabilities without constraints."""
+    words, pos = corpus.sentences("word")[s], corpus.sentences("pos")[s]
+    paths = [list(labels) for labels in product(crf.classes_, repeat=len(words))]
+    many = Corpus.from_lists({"word": [words] * len(paths), "pos": [pos] * len(paths), "chunk": paths})
+    return paths, np.exp(crf.log_probability(many))
+
+
+def spans_of(crf, labels):
+    ids = np.array([crf.classes_.index(label) for label in labels])
+    kinds = segment_types(crf.classes_)
+    return [
+        (int(a), int(b), kinds[k])
+        for a, b, k in zip(*segments(ids, crf.classes_, np.array([0, len(ids)])), strict=True)
+    ]
+
+
+def check(crf, corpus, constraints, factor):
+    """`factor(s, labels)`: what the probability of a labelling is multiplied with."""
+    best, rows = crf.predict(corpus, constraints), crf.predict_marginals(corpus, constraints)
+    paths_found = crf.predict_kbest(corpus, 3, constraints)
+    spans, candidates = crf.predict_spans(corpus, 0.0, constraints), crf.predict_candidates(corpus, 0.02, constraints)
+    for s in range(len(corpus)):
+        paths, p = listed(crf, corpus, s)
+        p = p * [factor(s, labels) for labels in paths]
+        p /= p.sum()
+        assert p[paths.index(best[s])] == pytest.approx(p.max())
+        np.testing.assert_allclose(
+            [np.exp(path.log_probability) for path in paths_found[s]], np.sort(p)[::-1][:3][p[np.argsort(-p)][:3] > 0],
+            atol=1e-8,
+        )  # fmt: skip
+        nodes, expected = np.zeros(rows[s].shape), {}
+        for labels, probability in zip(paths, p, strict=True):
+            nodes[np.arange(len(labels)), [crf.classes_.index(label) for label in labels]] += probability
+            for span in spans_of(crf, labels):
+                expected[span] = expected.get(span, 0.0) + probability
+        np.testing.assert_allclose(rows[s], nodes, atol=1e-8)
+        assert [span[:3] for span in spans[s]] == spans_of(crf, best[s])
+        for span in [*spans[s], *candidates[s]]:
+            assert span.probability == pytest.approx(expected[span[:3]], abs=1e-8)
+
+
+def test_labels_that_are_known(crf, short):
+    allowed = [[None] * n for n in np.diff(short.offsets)]
+    allowed[0][1] = "O"
+    allowed[1][0] = {"O", "B-VP"}
+    allowed[2][2] = ["B-NP"]
+
+    def factor(s, labels):
+        return all(
+            one is None or label in ([one] if isinstance(one, str) else one)
+            for one, label in zip(allowed[s], labels, strict=True)
+        )
+
+    check(crf, short, Constraints(allowed=allowed), factor)
+
+
+def test_penalties_of_labels(crf, short):
+    check(crf, short, Constraints(penalties={"O": -1.5, "B-VP": 0.7}),
+          lambda s, labels: np.exp(-1.5 * labels.count("O") + 0.7 * labels.count("B-VP")))  # fmt: skip
+
+
+def test_penalties_of_one_label_after_another(crf, short):
+    constraints = Constraints(penalties={"B-NP -> B-VP": -2.0, "B-VP -> B-VP": float("-inf")})
+    if isinstance(crf, SemiCRF):
+        with pytest.raises(SettingError, match="SemiCRF"):
+            crf.predict(short, constraints)
+        return
+
+    def factor(s, labels):
+        pairs = list(pairwise(labels))
+        return 0.0 if ("B-VP", "B-VP") in pairs else np.exp(-2.0 * pairs.count(("B-NP", "B-VP")))
+
+    check(crf, short, constraints, factor)
+
+
+@pytest.mark.parametrize("types", [["NP"], ["VP", "NP"]])
+def test_types_that_occur_once_at_most(crf, short, types):
+    def factor(s, labels):
+        found = [span[2] for span in spans_of(crf, labels)]
+        return all(found.count(kind) <= 1 for kind in types)
+
+    check(crf, short, Constraints(at_most_once=types), factor)
+
+
+def test_all_at_once_and_in_batches(crf, short, heldout, monkeypatch):
+    allowed = [["B-NP"] + [None] * (n - 1) for n in np.diff(short.offsets)]
+    constraints = Constraints(allowed=allowed, penalties={"O": 1.0}, at_most_once=["VP"])
+    whole = crf.predict(short, constraints)
+    assert all(labels[0] == "B-NP" for labels in whole)
+    monkeypatch.setattr("trellis.models.batches._BATCH", 3)
+    assert crf.predict(short, constraints) == whole
+
+
+def test_no_legal_path_names_the_token(crf, short):
+    """I-NP alone is well-formed nowhere, and two labels of a type that occurs once cannot both begin a segment."""
+    allowed = [["B-NP", "B-NP"] + [None] * (n - 2) for n in np.diff(short.offsets)]
+    with pytest.raises(NoLegalPathError, match="token 2"):
+        crf.predict(short, Constraints(allowed=allowed, at_most_once=["NP"]))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "match"),
+    [
+        ({"allowed": [["O"]]}, DataError, "sentences"),
+        ({"allowed": [["O"], ["O"], ["O"]]}, DataError, "sentence 1: allowed has 1 tokens"),
+        ({"penalties": {"X": 1.0}}, SettingError, "expected a label"),
+        ({"penalties": {"O": float("nan")}}, SettingError, "expected a number"),
+        ({"at_most_once": ["XP"]}, SettingError, "the types are: NP, VP"),
+        ({"at_most_once": "NP"}, SettingError, "expected a list"),
+    ],
+)
+def test_what_does_not_fit_is_refused(crf, short, given, error, match):
+    with pytest.raises(error, match=match):
+        crf.predict(short, Constraints(**given))
+
+
+def test_labels_that_the_model_does_not_know(crf, short):
+    allowed = [["XX"] * n for n in np.diff(short.offsets)]
+    with pytest.raises(DataError, match="sentence 1, token 1: allowed has the label 'XX'"):
+        crf.predict(short, Constraints(allowed=allowed))
