@@ -203,6 +203,31 @@ def test_weights_are_carried_over_to_another_order(corpus, models):
     assert up.objective_ == pytest.approx(models[2].objective_, rel=1e-3)
 
 
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize("prune", [None, 0.001])
+def test_only_what_was_seen(corpus, heldout, order, prune, tmp_path):
+    crf = trained(corpus, order=order, prune=prune, only_seen=True, l2=20.0)
+
+    def tuples(rows):
+        return {row[t - n : t] for row in map(tuple, rows) for n in range(2, order + 2) for t in range(n, len(row) + 1)}
+
+    predicted = crf.predict(heldout)
+    assert tuples(predicted) <= tuples(sentences(corpus))
+    free = trained(corpus, order=order, prune=prune, l2=20.0)
+    assert crf.objective_ < free.objective_
+    crf.save(tmp_path / "m")
+    assert load(tmp_path / "m").predict(heldout) == predicted
+    assert load(tmp_path / "m").only_seen
+    for row in crf.predict_kbest(heldout, 3):
+        assert tuples([path.labels for path in row]) <= tuples(sentences(corpus))
+
+
+def test_only_what_was_seen_needs_something_that_was_not(corpus):
+    for other in ({"all_transitions": True}, {"order": 0}):
+        with pytest.raises(SettingError, match="only_seen"):
+            trained(corpus, only_seen=True, **other)
+
+
 def words(corpus):
     return rows_of(corpus, "word")
 

@@ -51,6 +51,7 @@ OPTIMIZERS = (
     "--prune", type=float, metavar="P", help="Leave out labels below this probability in a lower order (try 0.001)."
 )
 @click.option("--encoding", metavar="NAME", help="Only well-formed labels of this encoding (iob2, ...), or auto.")
+@click.option("--only-seen", is_flag=True, help="Labels may only follow each other as they do in training.")
 @click.option("--segments", default="length", show_default=True, help=SEGMENTS)
 @click.option(
     "--longest", type=int, metavar="N", help="Most tokens of a segment (semi-crf); by default as in training."

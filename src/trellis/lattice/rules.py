@@ -14,11 +14,13 @@ from trellis.lattice.graph import F64, I64
 @dataclass(frozen=True)
 class Rules:
     """`first`, `last: BOOL[labels]`, the labels a sentence may begin and end with; `pairs: F64[labels, labels]`, what
-    is added to the score of one label after another."""
+    is added to the score of one label after another; `closed`: longer tuples of labels without a weight are forbidden,
+    too."""
 
     first: BOOL
     last: BOOL
     pairs: F64
+    closed: bool = False
 
     @classmethod
     def of_masks(cls, first: BOOL, pairs: BOOL, last: BOOL) -> Rules:

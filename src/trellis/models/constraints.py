@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from trellis.labels import detect, illegal, legal_transitions
 from trellis.lattice.rules import Rules
 from trellis.models.batches import Sentences
 from trellis.models.known import Known, place_of
+from trellis.scoring import WeightLayout
 
 AUTO = "auto"
 
@@ -31,9 +33,20 @@ def encoding_of(encoding: str | None, order: int, given: Known, offsets: NDArray
     return found
 
 
-def rules_of(encoding: str | None, labels: Sequence[str]) -> Rules | None:
-    """Only well-formed sequences of the encoding are paths."""
-    return None if encoding is None else Rules.of_masks(*legal_transitions(labels, encoding))
+def rules_of(encoding: str | None, only_seen: bool, labels: Sequence[str], layout: WeightLayout) -> Rules | None:
+    """Only well-formed sequences of the encoding are paths; with `only_seen`, only those whose labels follow each other
+    as they do in training, up to the order of the chain."""
+    if encoding is None and not only_seen:
+        return None
+    every = np.ones(len(labels), bool)
+    first, pairs, last = every, np.ones((len(labels), len(labels)), bool), every
+    if encoding is not None:
+        first, pairs, last = legal_transitions(labels, encoding)
+    if only_seen:
+        seen = np.zeros_like(pairs)
+        seen[layout.source, layout.target] = True
+        pairs = pairs & seen
+    return replace(Rules.of_masks(first, pairs, last), closed=only_seen)
 
 
 def check_gold(X: Sentences, given: Known, offsets: NDArray[np.int64], encoding: str) -> None:

@@ -62,6 +62,8 @@ class CRF(ProbableTagger[LinearChain]):
     label is left out.
     encoding: only well-formed sequences of this encoding of segments are possible, in training and after (no I-X after
     O in iob2): its name, or auto for the one that the labels are of.
+    only_seen: labels may only follow each other as they do in training: pairs, and longer tuples up to the order. By
+    default what was not seen scores 0.
     all_pairs, all_transitions: weights for every (attribute, label) and every transition, not only those seen.
     partial: in the target column `?` is a token whose label is not known and `A|B` one that is A or B.
     warm_start: a further `fit` begins with the weights of the last one, by the names of attributes and labels.
@@ -93,6 +95,7 @@ class CRF(ProbableTagger[LinearChain]):
         order: int = 1,
         prune: float | None = None,
         encoding: str | None = None,
+        only_seen: bool = False,
         all_pairs: bool = False,
         all_transitions: bool = False,
         partial: bool = False,
@@ -118,6 +121,7 @@ class CRF(ProbableTagger[LinearChain]):
         self.order = order
         self.prune = prune
         self.encoding = encoding
+        self.only_seen = only_seen
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
         self.partial = partial
@@ -165,6 +169,9 @@ class CRF(ProbableTagger[LinearChain]):
 
         check_settings(self)
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
+        if self.only_seen and (self.all_transitions or self.order == 0):
+            other = "all_transitions" if self.all_transitions else "order 0"
+            raise SettingError(f"only_seen has no meaning with {other}; leave one of them out")
         if self.hash_size is not None and self.min_count > 1:
             raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self), prior_of(self)
@@ -173,7 +180,6 @@ class CRF(ProbableTagger[LinearChain]):
         loss = loss_of(self, given.kind, costs is not None)
         offsets, gold = token_offsets(X), given.gold
         encoding = encoding_of(self.encoding, self.order, given, offsets)
-        rules = rules_of(encoding, given.labels)
         if encoding is not None and given.kind == "gold":
             check_gold(X, given, offsets, encoding)
         features, packed = learn_features(self, X, given, self._threads)
@@ -197,12 +203,15 @@ class CRF(ProbableTagger[LinearChain]):
             )
         if self.order != 1:
             layout = of_order(layout, self.order, gold, offsets, given.seen, self.all_transitions)
+        rules = rules_of(encoding, self.only_seen, given.labels, layout)
         target = Target(gold, weights, costs, given.known, given.soft)
         examples = Examples(
             packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target, None, rules
         )
         shards = cut_into_shards(layout, examples, loss, plain=traits_of(type(optimizer)).is_online)
-        model = LinearChain(tuple(given.labels), features, layout, np.zeros(layout.size), pruner, rules, encoding)
+        model = LinearChain(
+            tuple(given.labels), features, layout, np.zeros(layout.size), pruner, rules, encoding, self.only_seen
+        )
         theta = model.weights if earlier is None else carried_over(model, earlier)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
         fitting.describe(model, examples, held_out, theta)

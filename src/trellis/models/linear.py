@@ -37,7 +37,7 @@ MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in ea
 class LinearChain(Batched):
     """`weights: F64[layout.size]` over the attributes of `features` and the labels by name; `pruner`: what narrows the
     choice of labels down first, if anything does; `rules`: what paths may do, if not all; `encoding`: of which
-    segments they are well-formed sequences."""
+    segments they are well-formed sequences; `only_seen`: whether labels may only follow each other as in training."""
 
     labels: tuple[str, ...]
     features: FeatureKind
@@ -46,6 +46,7 @@ class LinearChain(Batched):
     pruner: Pruner | None = None
     rules: Rules | None = None
     encoding: str | None = None
+    only_seen: bool = False
     prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
@@ -155,7 +156,7 @@ class LinearChain(Batched):
         return paths
 
     def _windows(self, packed: Packed, offsets: NDArray[np.int64]) -> WindowChain:
-        from trellis.scoring.tuples import TupleScoring
+        from trellis.scoring.tuples import TupleScoring, fixed_cells
 
         allowed = packed.allowed
         if allowed is None:
@@ -165,7 +166,7 @@ class LinearChain(Batched):
         tuples = TupleScoring(self.layout, windows)
         cells = tuples.scores(self.weights[tuples.index])
         if self.rules is not None:
-            cells += windows.of_pairs(self.rules.pairs)
+            cells += fixed_cells(self.rules, windows, tuples)
         return WindowChain(self._allowed_scores(packed, allowed), cells, offsets, windows)
 
     def _rows_of_scores(self, packed: Packed) -> F64:

@@ -58,7 +58,9 @@ def description_of(
         tensors[f"tuples.{rows.shape[1]}"] = rows.ravel().astype(np.uint16)
     put_strings(tensors, "labels", model.labels)
     features = put_features(tensors, model.features)
-    constraints = None if model.encoding is None else {"encoding": model.encoding}
+    constraints = None
+    if model.encoding is not None or model.only_seen:
+        constraints = {"encoding": model.encoding, "only_seen": model.only_seen}
     pruning = _put_pruner(tensors, model.pruner)
     lattice = {"order": layout.order, "pruning": pruning, "constraints": constraints}
     description = {"model": kind, "params": params, "training": training, "features": features, "lattice": lattice}
@@ -90,8 +92,9 @@ def model_from(
         ):
             raise ValueError("number of arc attributes")
         weights = _get_weights(tensors, "weights", layout)
-        encoding = _get_encoding(lattice["constraints"])
-        chain = LinearChain(tuple(labels), features, layout, weights, None, rules_of(encoding, labels), encoding)
+        encoding, only_seen = _get_constraints(lattice["constraints"])
+        rules = rules_of(encoding, only_seen, labels, layout)
+        chain = LinearChain(tuple(labels), features, layout, weights, None, rules, encoding, only_seen)
         chain = replace(chain, pruner=_get_pruner(tensors, chain, lattice["pruning"]))
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
@@ -101,13 +104,15 @@ def model_from(
 _PLAIN = {"order": 1, "pruning": None, "constraints": None}
 
 
-def _get_encoding(found: object) -> str | None:
+def _get_constraints(found: object) -> tuple[str | None, bool]:
+    """The encoding, and whether only what was seen is possible."""
     if found is None:
-        return None
-    if type(found) is not dict or set(found) != {"encoding"} or found["encoding"] not in ENCODINGS:
+        return None, False
+    if type(found) is not dict or set(found) != {"encoding", "only_seen"} or type(found["only_seen"]) is not bool:
         raise ValueError("constraints")
-    encoding: str = found["encoding"]
-    return encoding
+    if found["encoding"] is not None and found["encoding"] not in ENCODINGS:
+        raise ValueError("encoding")
+    return found["encoding"], found["only_seen"]
 
 
 def _get_weights(tensors: Tensors, name: str, layout: WeightLayout) -> NDArray[np.float64]:

@@ -81,6 +81,7 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: v is None or (isinstance(v, str) and v in ("auto", *ENCODINGS)),
         f"auto, {', '.join(ENCODINGS)}, or None",
     ),
+    "only_seen": (lambda v: isinstance(v, bool), "True or False"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
     "segments": (lambda v: isinstance(v, str), "names of features of segments with + between them, or nothing"),

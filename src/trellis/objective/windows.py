@@ -18,7 +18,7 @@ from trellis.objective.examples import Examples
 from trellis.objective.shard import Shard
 from trellis.scoring.layout import WeightLayout
 from trellis.scoring.restricted import RestrictedScoring
-from trellis.scoring.tuples import TupleScoring
+from trellis.scoring.tuples import TupleScoring, fixed_cells
 
 F64 = NDArray[np.float64]
 
@@ -41,10 +41,10 @@ class WindowShard(Shard):
         if examples.rules is not None:
             allowed = examples.rules.within(allowed, examples.offsets)
         windows = Windows.of(layout.order, allowed, examples.offsets)
-        self._fixed = None if examples.rules is None else windows.of_pairs(examples.rules.pairs)
         super().__init__(examples, loss, windows.arcs, _ARCS)
         self._restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self._tuples = TupleScoring(layout, windows)
+        self._fixed = None if examples.rules is None else fixed_cells(examples.rules, windows, self._tuples)
         self._pairs = self._restricted.pairs
         self.index = np.concatenate([self._restricted.index[: self._pairs], self._tuples.index])
         self._parts = [windows.part(first, last) for first, last in self.blocks]

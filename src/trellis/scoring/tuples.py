@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.lattice.rules import Rules
 from trellis.lattice.windows import Windows
 from trellis.scoring.layout import I32, WeightLayout, keys_of_tuples
 from trellis.scoring.tuple_kernels import cell_gradient, cell_scores, find_tuples
@@ -24,9 +25,12 @@ class TupleScoring:
         lists = [pairs, *(keys_of_tuples(rows, layout.labels) for rows in layout.tuples)]
         self._entry = np.empty((len(lists), len(labels)), np.int32)
         first = 0
+        self._unseen = np.zeros(len(labels), bool)
         for row, keys, length in zip(self._entry, lists, range(2, len(lists) + 2), strict=True):
             find_tuples(labels, layout.labels, length, keys, first, row)
             first += len(keys)
+            whole = (labels[:, -length:] >= 0).all(axis=1)
+            self._unseen[whole] = row[whole] < 0  # the longest is looked at last
         self.index: I32 = np.concatenate(
             [np.arange(layout.pairs, layout.arcs_at), np.arange(layout.tuples_at, layout.size)]
         ).astype(np.int32)
@@ -37,6 +41,16 @@ class TupleScoring:
         cell_scores(self._entry, weights, out)
         return out
 
+    def closed(self) -> F64:
+        """-inf for cells whose whole tuple, as far as the sentence goes back, has no weight, F64[cells]; 0 for others."""
+        return np.where(self._unseen, -np.inf, 0.0)
+
     def add_gradient(self, cells: F64, gradient: F64) -> None:
         """Adds what F64[cells] says of each weight to gradient: F64[local]."""
         cell_gradient(self._entry, cells, gradient)
+
+
+def fixed_cells(rules: Rules, windows: Windows, tuples: TupleScoring) -> F64:
+    """What rules add to the scores of cells, F64[cells]."""
+    fixed = windows.of_pairs(rules.pairs)
+    return fixed + tuples.closed() if rules.closed else fixed
