@@ -42,7 +42,7 @@ class TupleScoring:
         return out
 
     def closed(self) -> F64:
-        """-inf for cells whose whole tuple, as far as the sentence goes back, has no weight, F64[cells]; 0 for others."""
+        """F64[cells]: -inf where the whole tuple, as far as the sentence goes back, has no weight, else 0."""
         return np.where(self._unseen, -np.inf, 0.0)
 
     def add_gradient(self, cells: F64, gradient: F64) -> None:
