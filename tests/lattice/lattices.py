@@ -14,6 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from trellis.lattice import Allowed, Chain
+from trellis.lattice.explicit import ExplicitLattice
 from trellis.lattice.graph import Graph, Shape
 from trellis.lattice.once import AtMostOnce
 from trellis.lattice.pairs import PairChain
@@ -480,10 +481,41 @@ def once(kind, labels):
     return Once
 
 
+class ExplicitLattices(Graphs):
+    """Graphs as lattices of parts; a path's key is its nodes."""
+
+    @property
+    def lattice(self):
+        return ExplicitLattice(self.node_scores, self.arc_scores, self.offsets, self.shape)
+
+    def best(self):
+        paths, totals = self.lattice.best()
+        self.lattice.require_paths(totals)
+        return self.keys(paths == 1), totals
+
+    def kbest(self, k):
+        found = self.lattice.kbest(k)
+        return [[(tuple(np.flatnonzero(path).tolist()), score) for path, score in paths] for paths in found]
+
+    def sample(self, count, rng):
+        return [self.keys(path == 1) for path in self.lattice.sample(count, rng)]
+
+    def posterior(self):
+        paths, totals = self.lattice.posterior()
+        return self.keys(paths == 1), totals
+
+    def beam(self, width):
+        paths, totals, bounds = self.lattice.beam(width)
+        return self.keys(paths == 1), totals, bounds
+
+    graph, spread, gathered = Labelled.graph, Labelled.spread, Labelled.gathered
+    marginals, covariance = Labelled.marginals, Labelled.covariance
+
+
 _LABELS = {1: ["B-X"], 2: ["O", "I-X"], 3: ["O", "B-X", "I-X"], 5: ["O", "B-X", "I-X", "B-Y", "I-Y"]}
 ONCE = [once(kind, _LABELS) for kind in (ChainsWrittenOut, WindowsOfOrder2, Segments)]
 BY_PARTS = [
     *[ChainsWrittenOut, PositionalChainsWrittenOut, WindowsOfOrder1, WindowsOfOrder2, WindowsOfOrder3, Segments],
     *ONCE,
 ]
-KINDS = [Chains, PositionalChains, Graphs, PairsOfAllowed, *BY_PARTS]
+KINDS = [Chains, PositionalChains, Graphs, ExplicitLattices, PairsOfAllowed, *BY_PARTS]

@@ -295,3 +295,13 @@ def depths(start: Array, source: Array, level: Array) -> None:
     for v in range(len(level)):
         for e in range(start[v], start[v + 1]):
             level[v] = max(level[v], level[source[e]] + 1)
+
+
+@ordered_kernel
+def path_arcs(start: Array, source: Array, before: Array, after: Array, out: Array) -> None:
+    """out[k] = the arc from node before[k] to node after[k], I64[pairs]; -1 for none."""
+    for k in range(len(before)):
+        out[k] = -1
+        for e in range(start[after[k]], start[after[k] + 1]):
+            if source[e] == before[k]:
+                out[k] = e

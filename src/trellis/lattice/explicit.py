@@ -1,0 +1,81 @@
+"""Lattices that are given arc by arc, as word lattices are: a graph whose nodes and arcs are the parts.
+
+A path is written as I32[nodes], 1 on its nodes and 0 on all others: nodes take the place of tokens, and whether a path
+goes there that of labels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+
+from trellis.lattice.graph import F64, I32, I64, Shape
+from trellis.lattice.parts import PartLattice, Parts
+
+
+@dataclass
+class ExplicitLattice(PartLattice):
+    """`node_scores: F64[nodes]`, `arc_scores: F64[arcs]` on the nodes and arcs of `shape`, whose offsets these are."""
+
+    shape: Shape
+
+    @property
+    def labels(self) -> int:
+        return 2
+
+    def parts(self) -> Parts:
+        nodes, arcs = len(self.shape.first), len(self.shape.source)
+        return Parts(self.shape, np.arange(nodes), nodes + np.arange(arcs), nodes, arcs)
+
+    def node_parts_of(self, path: I32) -> tuple[I64, I64]:
+        on = np.flatnonzero(path == 1)
+        return on, self.owners[on]
+
+    def arc_parts_of(self, path: I32) -> tuple[I64, I64]:
+        """-1 between neighbours that no arc joins, and where a path begins or ends that may not."""
+        from trellis.lattice.kernels.graph_paths import path_arcs
+
+        on = np.flatnonzero(path == 1)
+        owner = self.owners[on]
+        inner = np.flatnonzero(np.diff(owner) == 0)
+        found = np.empty(len(inner), np.int64)
+        path_arcs(self.shape.start, self.shape.source, on[inner], on[inner + 1], found)
+        starts = np.flatnonzero(np.diff(owner, prepend=-1) != 0)
+        stops = np.flatnonzero(np.diff(owner, append=-1) != 0)
+        wrong = np.concatenate([starts[~self.shape.first[on[starts]]], stops[~self.shape.last[on[stops]]]])
+        empty = np.setdiff1d(np.flatnonzero(np.diff(self.offsets) > 0), owner)
+        none = np.full(len(wrong) + len(empty), -1)
+        return np.concatenate([found, none]), np.concatenate([owner[inner], owner[wrong], empty])
+
+    def path_of(self, node_parts: I64) -> I32:
+        path = np.zeros(len(self.shape.first), np.int32)
+        path[node_parts] = 1
+        return path
+
+    def on_nodes(self, rows: F64) -> F64:
+        """What is on a node that the path does not visit counts for nothing."""
+        return np.ascontiguousarray(rows[:, 1])
+
+    def on_labels(self, nodes: F64) -> F64:
+        return np.stack([np.zeros_like(nodes), nodes], axis=1)
+
+    @property
+    def owners(self) -> I64:
+        return np.repeat(np.arange(self.sentences), np.diff(self.offsets))
+
+    def tokens_of(self, parts: Parts) -> I64:
+        return np.arange(len(parts.of_nodes))
+
+    def sentence(self, s: int) -> Self:
+        a, b = int(self.offsets[s]), int(self.offsets[s + 1])
+        shape = self.shape
+        p, q = int(shape.start[a]), int(shape.start[b])
+        own = Shape(
+            shape.start[a : b + 1] - p, shape.source[p:q] - np.int32(a), shape.first[a:b], shape.last[a:b],
+            np.array([0, b - a]),
+        )  # fmt: skip
+        return replace(
+            self, node_scores=self.node_scores[a:b], arc_scores=self.arc_scores[p:q], offsets=own.offsets, shape=own
+        )
