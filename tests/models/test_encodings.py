@@ -114,3 +114,5 @@ def test_no_legal_path_names_the_token():
     crf = CRF("tag", "word[0]", encoding="iob2", tag_dictionary=1).fit(corpus)
     with pytest.raises(NoLegalPathError, match="token"):
         crf.predict(Corpus.from_lists({"word": [["e", "a"]]}))
+    with pytest.raises(NoLegalPathError, match="token"):
+        crf.predict_marginals(Corpus.from_lists({"word": [["e", "a"]]}))

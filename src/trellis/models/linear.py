@@ -92,7 +92,10 @@ class LinearChain(Batched):
         if packed.allowed is not None and not self._needs(packed.arcs) and worthwhile(int(offsets[-1])):
             allowed, rows = packed.allowed, np.zeros((int(offsets[-1]), len(self.labels)))
             scores = self._allowed_scores(packed, allowed)
-            rows[allowed.sites] = RestrictedWorkChain(scores, allowed, self._transitions, offsets).marginals().nodes
+            answer = RestrictedWorkChain(scores, allowed, self._transitions, offsets).marginals()
+            if not np.isfinite(answer.log_z).all():
+                return self._chain(packed, offsets).marginals().nodes  # which says where paths end
+            rows[allowed.sites] = answer.nodes
             return rows
         if self._needs(packed.arcs):
             return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
