@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trellis.errors import NoLegalPathError
 from trellis.labels import first_tokens
 from trellis.lattice.allowed import BOOL, Allowed
 from trellis.lattice.graph import F64, I64
@@ -35,12 +36,14 @@ class Rules:
         return mask
 
     def within(self, allowed: Allowed, offsets: I64) -> Allowed:
-        """Of the labels that tokens may have, those that they may have where they stand. A token that is left with none
-        keeps what it had: there is no path then, as the arcs to it will show."""
-        mask = allowed.mask()
-        left = mask & ~self.forbidden(offsets)
-        none = ~left.any(axis=1)
-        left[none] = mask[none]
+        """Of the labels that tokens may have, those that they may have where they stand."""
+        left = allowed.mask() & ~self.forbidden(offsets)
+        for t in np.flatnonzero(~left.any(axis=1))[:1].tolist():
+            s = int(np.searchsorted(offsets, t, side="right"))
+            raise NoLegalPathError(
+                f"sentence {s} has no legal path: none of the labels that token {t - int(offsets[s - 1]) + 1} may have "
+                "can stand at that end of a sentence"
+            )
         return Allowed.of_mask(left)
 
     def close_ends(self, scores: F64, offsets: I64) -> None:
