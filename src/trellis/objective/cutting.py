@@ -11,12 +11,14 @@ import numpy as np
 from trellis.errors import SettingError
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
+from trellis.objective.explicit import ExplicitShard
 from trellis.objective.local import LocalShard
 from trellis.objective.plain import PlainShard
 from trellis.objective.restricted import RestrictedShard
 from trellis.objective.segments import SegmentShard
 from trellis.objective.shard import Shard
 from trellis.objective.windows import WindowShard
+from trellis.scoring.explicit import ExplicitLayout
 from trellis.scoring.layout import WeightLayout
 from trellis.scoring.segments import SegmentLayout
 
@@ -25,7 +27,7 @@ MOST = 16  # shards: enough threads for one machine; a fixed number, so that res
 
 
 def cut_into_shards(
-    layout: WeightLayout | SegmentLayout, examples: Examples, loss: Loss, plain: bool = False
+    layout: WeightLayout | SegmentLayout | ExplicitLayout, examples: Examples, loss: Loss, plain: bool = False
 ) -> list[Shard]:
     """Shards of about equal size; how many depends on the data alone. `plain`: none is to be restricted, as online
     optimisers need it."""
@@ -35,6 +37,8 @@ def cut_into_shards(
     make: Callable[[Any, Examples, Loss], Shard] = RestrictedShard if restricted else PlainShard
     if isinstance(layout, SegmentLayout):
         make = SegmentShard
+    elif isinstance(layout, ExplicitLayout):
+        make = ExplicitShard
     elif examples.rules is not None and examples.target.soft is not None and layout.order > 0:
         if examples.arcs is not None:
             raise SettingError(

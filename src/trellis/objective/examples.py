@@ -13,6 +13,7 @@ from trellis.lattice import Allowed
 from trellis.lattice.rules import Rules
 from trellis.lattice.segments import SpanAttributes
 from trellis.losses import Target
+from trellis.scoring.explicit import LatticeData
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -26,7 +27,8 @@ class Examples:
     """Packed attributes, gold labels I32[tokens], offsets I64[sentences + 1]; attributes that bear on the transition
     into a token, if there are any, packed with their own numbers; which labels each token may have, if not all; and
     what else is known of the labels (see `Target`; its path is not read). `spans`: attributes of whole segments, for
-    lattices of these. `rules`: what paths may do, if not all."""
+    lattices of these. `rules`: what paths may do, if not all. `lattices`: where they are given arc by arc; their nodes
+    are the tokens then."""
 
     indptr: I64
     ids: I32
@@ -38,6 +40,7 @@ class Examples:
     more: Target | None = None
     spans: SpanAttributes | None = None
     rules: Rules | None = None
+    lattices: LatticeData | None = None
 
     def __post_init__(self) -> None:
         if self.more is not None:
@@ -69,9 +72,11 @@ class Examples:
         target = self.target.part(self.offsets, first, last)
         offsets = self.offsets[first : last + 1] - a
         spans = None if self.spans is None else self.spans.part(a, b)
+        lattices = None if self.lattices is None else self.lattices.part(first, last)
         return Examples(
-            here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target, spans, self.rules
-        )
+            here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target, spans,
+            self.rules, lattices,
+        )  # fmt: skip
 
     def of_sentences(self, which: NDArray[np.bool_]) -> Examples:
         """The sentences marked in BOOL[sentences]."""
