@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lattices import ChainsWrittenOut, PairsOfAllowed, Recipe, Segments, WindowsOfOrder2, WindowsOfOrder3
+from lattices import ChainsWrittenOut, ExplicitLattices, PairsOfAllowed, Recipe, WindowsOfOrder2, WindowsOfOrder3
 
+from trellis.errors import SettingError
 from trellis.lattice import Chain
 from trellis.lattice.confidence import (
     probabilities_in_chain,
     segments_in_chain,
     segments_in_lattice,
-    segments_in_segments,
 )
 from trellis.lattice.spelling import Spelling
 from trellis.metrics.segments import segments, spelling_of
@@ -83,20 +83,10 @@ def test_lattices_by_their_graphs(kind, recipe, threshold, seed):
     check(found, enumerated(lattice, labels), threshold)
 
 
-@given(recipe=recipes, threshold=st.sampled_from([0.0, 0.1]))
-def test_semi_markov_chains(recipe, threshold):
-    lattice = Segments(recipe)
-    if not lattice.is_legal:
-        return
-    found = segments_in_segments(lattice.lattice, threshold)
-    expected = np.zeros(len(lattice.node_scores))
-    expected += lattice.added_up(lambda s, paths, p: p)[0]
-    cells = lattice.types.cells
-    for start, end, kind, p in zip(found.start, found.end, found.kind, found.probability, strict=True):
-        length = end - start
-        part = (end - 1) * cells + lattice.types.first[length - 1] + kind
-        assert p == pytest.approx(expected[part], abs=1e-9)
-    assert len(found) >= (expected > threshold + 1e-9).sum()
+def test_lattices_without_labels_of_tokens_say_so():
+    lattice = ExplicitLattices(Recipe(3, [2])).lattice
+    with pytest.raises(SettingError, match="spell no segments"):
+        segments_in_lattice(lattice, Spelling(*spelling_of(["O", "B-X"])), 0.1)
 
 
 def test_spelling_agrees_with_how_segments_are_counted():

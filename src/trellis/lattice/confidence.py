@@ -9,6 +9,7 @@ further: all segments above it are found in one sweep over lengths, for all toke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 from trellis.labels import first_tokens
 from trellis.lattice.graph import F64, I64
 from trellis.lattice.parts import PartLattice
-from trellis.lattice.segments import SegmentChain
 from trellis.lattice.spelling import Spelling
 
 
@@ -29,6 +29,19 @@ class Segments:
     end: I64
     kind: I64
     probability: F64
+
+    @classmethod
+    def joined(cls, parts: Sequence[Segments], firsts: Sequence[int] | None = None) -> Segments:
+        """One after the other; `firsts`: what is added to the tokens of each."""
+        none = np.zeros(0, np.int64)
+        shifts = [0] * len(parts) if firsts is None else firsts
+        pairs = list(zip(parts, shifts, strict=True))
+        return cls(
+            np.concatenate([none, *(part.start + shift for part, shift in pairs)]),
+            np.concatenate([none, *(part.end + shift for part, shift in pairs)]),
+            np.concatenate([none, *(part.kind for part in parts)]),
+            np.concatenate([np.zeros(0), *(part.probability for part in parts)]),
+        )
 
     def __len__(self) -> int:
         return len(self.start)
@@ -52,7 +65,7 @@ def segments_in_chain(nodes: F64, arcs: F64, offsets: I64, spelling: Spelling, t
         _followed(nodes, arcs, offsets, spelling, kind, np.arange(len(nodes)), None, threshold)
         for kind in range(spelling.kinds)
     ]
-    return _joined(found).at_least(threshold).sorted()
+    return Segments.joined(found).at_least(threshold).sorted()
 
 
 def probabilities_in_chain(
@@ -108,7 +121,7 @@ def _followed(
             more = inside & (left > 0)
             left = left[more]
         mass, at, first = after[more], here[more], first[more]
-    return _joined(parts)
+    return Segments.joined(parts)
 
 
 def segments_in_lattice(lattice: PartLattice, spelling: Spelling, threshold: float) -> Segments:
@@ -127,22 +140,3 @@ def segments_in_lattice(lattice: PartLattice, spelling: Spelling, threshold: flo
     )  # fmt: skip
     where = rows[:, :3].astype(np.int64)
     return Segments(where[:, 0], where[:, 1], where[:, 2], rows[:, 3]).at_least(threshold).sorted()
-
-
-def segments_in_segments(chain: SegmentChain, threshold: float) -> Segments:
-    """The same of semi-Markov chains, where they are the nodes; types are numbered as the lattice does."""
-    answer = chain.marginals()
-    chain.require_paths(answer.log_z)
-    found = np.flatnonzero(answer.nodes >= threshold)
-    token, cell = np.divmod(found, chain.types.cells)
-    length, kind = (side[cell] for side in chain.types.of_cells)
-    return Segments(token - length + 1, token + 1, kind, answer.nodes[found]).sorted()
-
-
-def _joined(parts: list[Segments]) -> Segments:
-    empty = np.zeros(0, np.int64)
-    start, end, kind, p = (
-        np.concatenate([first, *(getattr(part, name) for part in parts)])
-        for name, first in (("start", empty), ("end", empty), ("kind", empty), ("probability", np.zeros(0)))
-    )
-    return Segments(start, end, kind, p)

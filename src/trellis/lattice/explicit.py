@@ -70,12 +70,8 @@ class ExplicitLattice(PartLattice):
 
     def sentence(self, s: int) -> Self:
         a, b = int(self.offsets[s]), int(self.offsets[s + 1])
-        shape = self.shape
-        p, q = int(shape.start[a]), int(shape.start[b])
-        own = Shape(
-            shape.start[a : b + 1] - p, shape.source[p:q] - np.int32(a), shape.first[a:b], shape.last[a:b],
-            np.array([0, b - a]),
-        )  # fmt: skip
+        own = self.shape.part(s, s + 1)
+        p, q = int(self.shape.start[a]), int(self.shape.start[b])
         return replace(
             self, node_scores=self.node_scores[a:b], arc_scores=self.arc_scores[p:q], offsets=own.offsets, shape=own
         )

@@ -76,6 +76,15 @@ class Shape:
         for e in np.flatnonzero(twice)[:1].tolist():
             raise DataError(f"arcs into node {head[e]} must come from different nodes, in ascending order")
 
+    def part(self, first: int, last: int) -> Shape:
+        """Sentences first..last."""
+        a, b = int(self.offsets[first]), int(self.offsets[last])
+        p, q = int(self.start[a]), int(self.start[b])
+        return Shape(
+            self.start[a : b + 1] - p, self.source[p:q] - np.int32(a), self.first[a:b], self.last[a:b],
+            self.offsets[first : last + 1] - a,
+        )  # fmt: skip
+
     @cached_property
     def heads(self) -> I64:
         """The node that each arc leads to, I64[arcs]."""

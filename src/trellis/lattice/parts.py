@@ -14,7 +14,7 @@ from typing import Self
 
 import numpy as np
 
-from trellis.errors import DataError, NoLegalPathError
+from trellis.errors import DataError, NoLegalPathError, SettingError
 from trellis.lattice.chain import Covariance, Marginals
 from trellis.lattice.graph import BOOL, F64, I32, I64, Graph, Shape, SolvedGraph
 from trellis.lattice.solved import ArcH, sums_of
@@ -115,7 +115,7 @@ class PartLattice(ABC):
 
     def path_labels(self, parts: Parts) -> I64:
         """The label of each node of the graph, I64[nodes], where nodes are labels of tokens."""
-        raise NotImplementedError
+        raise SettingError(f"the nodes of a {type(self).__name__} are no labels of tokens, so they spell no segments")
 
     def segment_events(self, parts: Parts, spelling: Spelling, kinds: tuple[int, ...]) -> tuple[I64, I64]:
         """Which of the types `kinds` of segments starts along each arc of the graph, I64[arcs], and which with a path

@@ -14,7 +14,7 @@ from trellis.lattice.pairs import PairChain, SolvedPairs
 from trellis.lattice.restricted_solved import RestrictedSolved
 from trellis.lattice.work import WorkChain
 
-_MANY = 128  # labels from which on full rows are mostly empty
+MANY = 128  # labels from which on full rows are mostly empty
 
 
 @dataclass
@@ -94,7 +94,7 @@ class RestrictedWorkChain:
     def solve(self) -> RestrictedSolved | SolvedPairs:
         """Over full rows with -inf for what is not allowed: most questions beyond marginals are asked of them several
         times, and there are no exponentials in those. With many labels, over what is allowed alone."""
-        if self.labels > _MANY:
+        if self.labels > MANY:
             return self._written_out.solve()
         rows = np.full((len(self.allowed), self.allowed.width), -np.inf)
         rows.ravel()[self.allowed.in_rows] = self.scores

@@ -16,6 +16,7 @@ from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
 from trellis.lattice.confidence import Segments
 from trellis.lattice.local import LocalChain
 from trellis.lattice.pairs import PairChain
+from trellis.lattice.restricted import MANY
 from trellis.lattice.rules import Rules
 from trellis.lattice.windows import WindowChain, Windows
 from trellis.models.arcs import ArcAttributes
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 F64 = NDArray[np.float64]
 
-_MANY = 128  # labels from which on a lattice over those that are allowed is smaller than one over all
 MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in each of several matrices
 
 
@@ -116,7 +116,7 @@ class LinearChain(Batched):
             self._close_ends(scores, offsets)
             blocks = self._arcs.blocks(packed.arcs)
             return Chain(scores, blocks if self.rules is None else blocks + self.rules.pairs, offsets)
-        if packed.allowed is not None and len(self.labels) > _MANY:
+        if packed.allowed is not None and len(self.labels) > MANY:
             return PairChain.of(
                 self._allowed_scores(packed, packed.allowed), packed.allowed, self._transitions, offsets
             )

@@ -78,7 +78,7 @@ def segments_in(lattice: Lattice, labels: tuple[str, ...], threshold: float | No
     spelling = Spelling(*spelling_of(labels))
     if isinstance(lattice, Chain):
         parts = [_in_chain(one, spelling, threshold, labels, best[a:b], a) for one, a, b in _cut(lattice)]
-        return _joined(parts)
+        return Segments.joined(parts)
     if threshold is not None:
         return segments_in_lattice(lattice, spelling, threshold)
     found = segments_in_lattice(lattice, spelling, _LEAST)
@@ -130,18 +130,6 @@ def _looked_up(found: Segments, start: I64, end: I64, kind: I64) -> Segments:
     )
     keys = zip(start.tolist(), end.tolist(), kind.tolist(), strict=True)
     return Segments(start, end, kind, np.array([index.get(key, 0.0) for key in keys], np.float64))
-
-
-def _joined(parts: list[Segments]) -> Segments:
-    none, nothing = np.zeros(0, np.int64), np.zeros(0)
-    empty = Segments(none, none, none, nothing)
-    every = [empty, *parts]
-    return Segments(
-        np.concatenate([one.start for one in every]),
-        np.concatenate([one.end for one in every]),
-        np.concatenate([one.kind for one in every]),
-        np.concatenate([one.probability for one in every]),
-    )
 
 
 def numbered(labels: tuple[str, ...], names: list[str], where: str) -> I32:

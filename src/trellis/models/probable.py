@@ -155,8 +155,8 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
 
         _ = model.kinds_of_segments  # says so if there are none
         batches = self._asked(X, constraints, answer)
-        firsts = np.concatenate([[0], np.cumsum([tokens for _, tokens in batches])]).astype(np.int64)
-        return _shifted([found for found, _ in batches], firsts.tolist())
+        firsts = np.cumsum([0, *(tokens for _, tokens in batches)])[:-1].tolist()
+        return Segments.joined([found for found, _ in batches], firsts)
 
     def _spans(self, found: Segments, X: Sentences) -> list[list[Span]]:
         return by_sentence(found, self._model.kinds_of_segments, token_offsets(X))
@@ -178,14 +178,3 @@ def _label_marginals(lattice: Lattice) -> F64:
 def _require(lattice: Lattice, totals: F64) -> None:
     if not isinstance(lattice, LabelChain):
         lattice.require_paths(totals)
-
-
-def _shifted(parts: list[Segments], firsts: list[int]) -> Segments:
-    """Segments of batches, with tokens counted through."""
-    none = np.zeros(0, np.int64)
-    return Segments(
-        np.concatenate([none, *(part.start + first for part, first in zip(parts, firsts, strict=False))]),
-        np.concatenate([none, *(part.end + first for part, first in zip(parts, firsts, strict=False))]),
-        np.concatenate([none, *(part.kind for part in parts)]),
-        np.concatenate([np.zeros(0), *(part.probability for part in parts)]),
-    )

@@ -42,7 +42,7 @@ def is_count(value: object) -> bool:
 
 
 def _is_length(value: object) -> bool:
-    return is_count(value) and int(value) <= MOST_LENGTH  # type: ignore[call-overload]
+    return isinstance(value, Integral) and is_count(value) and int(value) <= MOST_LENGTH
 
 
 def _is_seed(value: object) -> bool:

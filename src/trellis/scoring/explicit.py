@@ -50,14 +50,9 @@ class LatticeData:
 
     def part(self, first: int, last: int) -> LatticeData:
         """Sentences first..last."""
-        shape = self.shape
-        a, b = int(shape.offsets[first]), int(shape.offsets[last])
-        p, q = int(shape.start[a]), int(shape.start[b])
-        own = Shape(
-            shape.start[a : b + 1] - p, shape.source[p:q] - np.int32(a), shape.first[a:b], shape.last[a:b],
-            shape.offsets[first : last + 1] - a,
-        )  # fmt: skip
-        return LatticeData(own, self.labels[a:b], self.arcs.part(p, q))
+        nodes = slice(int(self.shape.offsets[first]), int(self.shape.offsets[last]))
+        arcs = self.arcs.part(int(self.shape.start[nodes.start]), int(self.shape.start[nodes.stop]))
+        return LatticeData(self.shape.part(first, last), self.labels[nodes], arcs)
 
 
 @dataclass(frozen=True)

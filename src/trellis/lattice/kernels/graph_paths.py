@@ -25,6 +25,19 @@ def furthest(start: Array, source: Array, first: Array, nodes: Array, arcs: Arra
     return nodes[v] + high
 
 
+@ordered_part
+def _trace(start: Array, source: Array, first: Array, arcs: Array, delta: Array, here: int, on: Array) -> None:
+    """True in on: BOOL[nodes] along the best path that ends at node `here`, -1 for none."""
+    while here >= 0:
+        on[here] = True
+        high, before = 0.0 if first[here] else -np.inf, -1
+        for e in range(start[here], start[here + 1]):
+            value = delta[source[e]] + arcs[e]
+            if value > high:
+                high, before = value, source[e]
+        here = before
+
+
 @ordered_kernel
 def best_paths(
     start: Array,
@@ -49,14 +62,7 @@ def best_paths(
             delta[v] = furthest(start, source, first, nodes, arcs, v, delta)
             if last[v] and delta[v] > totals[s]:
                 totals[s], here = delta[v], v
-        while here >= 0:
-            on[here] = True
-            high, before = 0.0 if first[here] else -np.inf, -1
-            for e in range(start[here], start[here + 1]):
-                value = delta[source[e]] + arcs[e]
-                if value > high:
-                    high, before = value, source[e]
-            here = before
+        _trace(start, source, first, arcs, delta, here, on)
 
 
 @ordered_kernel
@@ -279,14 +285,7 @@ def beam_paths(
                     totals[s], here = delta[u], u
             v = behind
         bounds[s] = max(totals[s], lost)
-        while here >= 0:
-            on[here] = True
-            high, before = 0.0 if first[here] else -np.inf, -1
-            for e in range(start[here], start[here + 1]):
-                value = delta[source[e]] + arcs[e]
-                if value > high:
-                    high, before = value, source[e]
-            here = before
+        _trace(start, source, first, arcs, delta, here, on)
 
 
 @ordered_kernel
