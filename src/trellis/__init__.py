@@ -11,38 +11,54 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from trellis.corpus import Corpus, read_conll, sample_corpus, write_conll
     from trellis.errors import ConvergenceWarning, TrellisError
+    from trellis.features.lattices import Arc, Lattice, Lattices, Node
+    from trellis.features.lexicon import Lexicon, unspaced
     from trellis.metrics import evaluate
-    from trellis.models import CRF, Constraints, KernelPerceptron, SemiCRF, load
+    from trellis.models import CRF, Constraints, KernelPerceptron, LatticeCRF, SemiCRF, load
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Arc": "trellis.features.lattices",
     "CRF": "trellis.models",
     "Constraints": "trellis.models",
     "ConvergenceWarning": "trellis.errors",
     "Corpus": "trellis.corpus",
     "KernelPerceptron": "trellis.models",
+    "Lattice": "trellis.features.lattices",
+    "LatticeCRF": "trellis.models",
+    "Lattices": "trellis.features.lattices",
+    "Lexicon": "trellis.features.lexicon",
+    "Node": "trellis.features.lattices",
     "SemiCRF": "trellis.models",
     "TrellisError": "trellis.errors",
     "evaluate": "trellis.metrics",
     "load": "trellis.models",
     "read_conll": "trellis.corpus",
     "sample_corpus": "trellis.corpus",
+    "unspaced": "trellis.features.lexicon",
     "write_conll": "trellis.corpus",
 }
 
 __all__ = [
     "CRF",
+    "Arc",
     "Constraints",
     "ConvergenceWarning",
     "Corpus",
     "KernelPerceptron",
+    "Lattice",
+    "LatticeCRF",
+    "Lattices",
+    "Lexicon",
+    "Node",
     "SemiCRF",
     "TrellisError",
     "evaluate",
     "load",
     "read_conll",
     "sample_corpus",
+    "unspaced",
     "write_conll",
 ]
 

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 
 from trellis.lattice import Allowed, Chain
 from trellis.lattice.explicit import ExplicitLattice
-from trellis.lattice.graph import Graph, Shape
+from trellis.lattice.graph import Graph
 from trellis.lattice.once import AtMostOnce
 from trellis.lattice.pairs import PairChain
 from trellis.lattice.segments import SegmentChain, SegmentTypes
+from trellis.lattice.shape import Shape
 from trellis.lattice.spelling import Spelling
 from trellis.lattice.windows import WindowChain, Windows
 from trellis.lattice.written import WrittenChain

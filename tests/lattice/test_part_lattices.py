@@ -105,7 +105,7 @@ def test_numbers_on_labels(kind, recipe, seed):
             along = sum(rows[first + t, j] for t, j in enumerate(labels))
             assert node_h[list(nodes)].sum() == pytest.approx(along, abs=1e-9)
     sums = [values[a:b].sum() for a, b in pairwise(case.lattice.offsets.tolist())]
-    np.testing.assert_allclose(solved.sums(values), sums, atol=1e-12)
+    np.testing.assert_allclose(solved.sums(values, path), sums, atol=1e-12)
 
 
 @every_kind

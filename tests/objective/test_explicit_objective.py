@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from trellis.engine import ThreadedObjective
-from trellis.lattice.graph import Shape
+from trellis.lattice.shape import Shape
 from trellis.losses import Target, find_loss
 from trellis.objective import L2, Examples, cut_into_shards
 from trellis.scoring import observed_layout
 from trellis.scoring.explicit import ArcAttributes, ExplicitLayout, LatticeData
 
 LOSSES = [("log", "gold"), ("exp", "gold"), ("hinge", "gold"), ("softmax-margin", "gold"), ("perceptron", "gold"),
-          ("log", "part"), ("log", "soft")]  # fmt: skip
+          ("pointwise-log", "gold"), ("pointwise-exp", "gold"), ("log", "part"), ("log", "soft")]  # fmt: skip
 SMOOTH = [case for case in LOSSES if case[0] in ("log", "exp", "softmax-margin")]
 
 
@@ -118,6 +118,10 @@ class Problem:
                 value = (costs.max() if name == "hinge" else log_sum(costs)) - gold
             elif name == "perceptron":
                 value = scores.max() - gold
+            elif name.startswith("pointwise"):
+                each = np.exp(scores - log_sum(scores))
+                p = [sum(q for q, path in zip(each, paths, strict=True) if v in path) for v in self._gold(s)]
+                value = sum(-np.log(q) if name == "pointwise-log" else 1.0 / q for q in p)
             else:
                 value = log_sum(scores) - gold
                 value = np.expm1(value) if name == "exp" else value

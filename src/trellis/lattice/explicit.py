@@ -1,7 +1,8 @@
 """Lattices that are given arc by arc, as word lattices are: a graph whose nodes and arcs are the parts.
 
 A path is written as I32[nodes], 1 on its nodes and 0 on all others: nodes take the place of tokens, and whether a path
-goes there that of labels.
+goes there that of labels. The places of a path, as losses see them, are its nodes: that it does not go to another is no
+achievement.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Self
 
 import numpy as np
 
-from trellis.lattice.graph import F64, I32, I64, Shape
-from trellis.lattice.parts import PartLattice, Parts
+from trellis.lattice.graph import F64, I32, I64
+from trellis.lattice.parts import PartLattice, Parts, SolvedParts
+from trellis.lattice.shape import Shape
 
 
 @dataclass
@@ -68,6 +70,10 @@ class ExplicitLattice(PartLattice):
     def tokens_of(self, parts: Parts) -> I64:
         return np.arange(len(parts.of_nodes))
 
+    def solve(self) -> SolvedExplicit:
+        parts, graph = self.graph()
+        return SolvedExplicit(self, parts, graph.attempt())
+
     def sentence(self, s: int) -> Self:
         a, b = int(self.offsets[s]), int(self.offsets[s + 1])
         own = self.shape.part(s, s + 1)
@@ -75,3 +81,20 @@ class ExplicitLattice(PartLattice):
         return replace(
             self, node_scores=self.node_scores[a:b], arc_scores=self.arc_scores[p:q], offsets=own.offsets, shape=own
         )
+
+
+@dataclass
+class SolvedExplicit(SolvedParts):
+    """The same after forward-backward."""
+
+    def on_path(self, nodes: F64, path: I32) -> F64:
+        return np.asarray(nodes[path == 1])
+
+    def path_nodes(self, values: F64, path: I32) -> F64:
+        nodes = np.zeros(len(path))
+        nodes[path == 1] = values
+        return nodes
+
+    def sums(self, values: F64, path: I32) -> F64:
+        owners = self.lattice.owners[path == 1]
+        return np.bincount(owners, weights=values, minlength=self.lattice.sentences).astype(np.float64)

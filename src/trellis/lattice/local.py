@@ -119,7 +119,7 @@ class SolvedLocal(NodesInRows):
         return self.on_path(self.covariance(node_h, arc_h).nodes, path)
 
     def path_sums(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
-        return self.sums(self.on_path(node_h, path))
+        return sums_of(self.on_path(node_h, path), self.offsets)
 
     def marginals_on(self, path: I32) -> F64:
         return self.on_path(self.nodes, path)
@@ -127,7 +127,7 @@ class SolvedLocal(NodesInRows):
     def narrowed(self) -> Self:
         return self
 
-    def sums(self, values: F64) -> F64:
+    def sums(self, values: F64, path: I32) -> F64:
         return sums_of(values, self.offsets)
 
     def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:

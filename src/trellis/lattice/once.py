@@ -13,8 +13,9 @@ from typing import Self
 import numpy as np
 
 from trellis.errors import SettingError
-from trellis.lattice.graph import F64, I32, I64, Shape
+from trellis.lattice.graph import F64, I32, I64
 from trellis.lattice.parts import PartLattice, Parts
+from trellis.lattice.shape import Shape
 from trellis.lattice.spelling import Spelling
 
 MOST_ONCE = 4  # types

@@ -16,7 +16,8 @@ import numpy as np
 
 from trellis.errors import DataError, NoLegalPathError, SettingError
 from trellis.lattice.chain import Covariance, Marginals
-from trellis.lattice.graph import BOOL, F64, I32, I64, Graph, Shape, SolvedGraph
+from trellis.lattice.graph import BOOL, F64, I32, I64, Graph, SolvedGraph
+from trellis.lattice.shape import Shape
 from trellis.lattice.solved import ArcH, sums_of
 from trellis.lattice.spelling import Spelling
 
@@ -320,7 +321,7 @@ class SolvedParts:
     def narrowed(self) -> Self:
         return self
 
-    def sums(self, values: F64) -> F64:
+    def sums(self, values: F64, path: I32) -> F64:
         return sums_of(values, self.lattice.offsets)
 
     def on_path(self, nodes: F64, path: I32) -> F64:

@@ -63,7 +63,7 @@ class PatchedSolved(NodesInRows):
     def narrowed(self) -> Self:
         return self  # which has memory of its own; there are no kernels for less than double precision
 
-    def sums(self, values: F64) -> F64:
+    def sums(self, values: F64, path: I32) -> F64:
         return sums_of(values, self.kept.offsets)
 
     def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:

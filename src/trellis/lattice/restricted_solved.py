@@ -52,7 +52,7 @@ class RestrictedSolved:
     def narrowed(self) -> Self:
         return replace(self, rows=self.rows.narrowed())
 
-    def sums(self, values: F64) -> F64:
+    def sums(self, values: F64, path: I32) -> F64:
         return sums_of(values, self.offsets)
 
     def subtract_soft(self, nodes: F64, arcs: F64, soft: F64, weights: F64 | None = None) -> None:

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from trellis.errors import DataError
 from trellis.lattice.chain import Marginals
-from trellis.lattice.graph import F64, I32, I64, Shape
+from trellis.lattice.graph import F64, I32, I64
 from trellis.lattice.parts import PartLattice, Parts
+from trellis.lattice.shape import Shape
 from trellis.lattice.spelling import Spelling
 
 

@@ -55,7 +55,8 @@ class Solved(Protocol):
         ...
 
     def marginals_on(self, path: I32) -> F64:
-        """P of the nodes on one path a sentence, F64[tokens]."""
+        """P of the nodes on one path a sentence, one for each of its places: F64[tokens], but for lattices where a path
+        is a set of nodes (see `explicit`)."""
         ...
 
     def narrowed(self) -> Self:
@@ -63,16 +64,16 @@ class Solved(Protocol):
         (see `kernels.kept`); node_h may then be F32."""
         ...
 
-    def sums(self, values: F64) -> F64:
-        """F64[tokens] added up over each sentence, F64[sentences]."""
+    def sums(self, values: F64, path: I32) -> F64:
+        """Numbers for the places of a path added up over each sentence, F64[sentences]."""
         ...
 
     def on_path(self, nodes: F64, path: I32) -> F64:
-        """The numbers of the nodes on a path, F64[tokens]."""
+        """The numbers of the nodes on a path, one for each of its places."""
         ...
 
     def path_nodes(self, values: F64, path: I32) -> F64:
-        """F64[tokens] on the nodes of a path, 0 on all others."""
+        """Numbers for the places of a path on its nodes, 0 on all others."""
         ...
 
     def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:
@@ -167,7 +168,7 @@ class SolvedChain(NodesInRows):
     def marginals_on(self, path: I32) -> F64:
         return self.on_path(self._nodes(self._weights(None)), path)
 
-    def sums(self, values: F64) -> F64:
+    def sums(self, values: F64, path: I32) -> F64:
         return sums_of(values, self.offsets)
 
     def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from trellis.labels import first_tokens
 from trellis.lattice.allowed import Allowed
 from trellis.lattice.chain import Marginals
-from trellis.lattice.graph import F64, I32, I64, Shape
+from trellis.lattice.graph import F64, I32, I64
 from trellis.lattice.parts import PartLattice, Parts
+from trellis.lattice.shape import Shape
 
 
 @dataclass(frozen=True)

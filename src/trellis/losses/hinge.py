@@ -10,10 +10,13 @@ from trellis.losses.contract import Answer, Loss, Target
 
 class HingeLoss(Loss):
     """A subgradient is 1_e(y*) - 1_e(y) for the best path y* of the lattice with costs. Convex, but not smooth: it has
-    no curvature, and line searches may end at a kink before the minimum."""
+    no curvature, and line searches may end at a kink before the minimum, sometimes at zero weights already: training
+    begins at the solution for its smooth cousin. (A quarter of CoNLL-2000, l2 = 1, 1,000 iterations of L-BFGS: 583.5
+    from zero, 581.8 from there.)"""
 
     name = "hinge"
     uses_costs = True
+    begins_with = "softmax-margin"
 
     def keep(self, chain: TrainingChain, target: Target) -> Answer:
         chain.add_costs(target.path, target.cost_matrix(chain.labels))

@@ -30,7 +30,7 @@ _TOO_FAR = 1e-140
 
 @dataclass(frozen=True)
 class SolvedWithMarginals:
-    """A solved chain and p_t, F64[tokens]."""
+    """A solved chain and p_t for the places of the gold path."""
 
     solved: Solved
     p: F64
@@ -52,7 +52,7 @@ class PointwiseLoss(Loss):
         p = np.where(gone, 1.0, kept.p)
         value, slope = self.value_and_slope(p)
         costs = target.token_costs()
-        values = kept.solved.sums(np.where(gone & (np.asarray(costs) > 0.0), np.inf, costs * value))
+        values = kept.solved.sums(np.where(gone & (np.asarray(costs) > 0.0), np.inf, costs * value), target.path)
         values = np.where(np.isfinite(kept.solved.log_z), values, np.inf)
         h = kept.solved.path_nodes(np.where(gone, 0.0, costs * slope), target.path)
         covariance = kept.solved.covariance(h, None, target.weights)

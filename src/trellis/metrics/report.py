@@ -105,6 +105,14 @@ def evaluate(gold: ArrayLike, predicted: ArrayLike, labels: Sequence[str], offse
     )
 
 
+def of_counts(counts: Mapping[str, Counts], sentences: int) -> Report:
+    """From counts of segments by type, where all that there is are segments: these are the tokens, too."""
+    total = _total(counts.values())
+    precision, recall, f1 = _scores(total)
+    by_type = {name: TypeScore(*_scores(row), *row) for name, row in counts.items()}
+    return Report(recall, precision, recall, f1, by_type, total.gold, sentences, total.correct, "spans")
+
+
 def _total(counts: Iterable[Counts]) -> Counts:
     rows = list(counts)
     return Counts(*(sum(row[i] for row in rows) for i in range(3)))

@@ -11,11 +11,13 @@ from trellis.models.constrained import Constraints
 from trellis.models.crf import CRF
 from trellis.models.feature_files import Callables
 from trellis.models.kernel_perceptron import KernelPerceptron
+from trellis.models.lattice_crf import LatticeCRF
 from trellis.models.semi_crf import SemiCRF
 from trellis.models.tagger import Tagger
+from trellis.models.trained import Trained
 from trellis.store import read_model
 
-MODELS: dict[str, type[Tagger[Any]]] = {kind.__name__: kind for kind in (CRF, SemiCRF, KernelPerceptron)}
+MODELS: dict[str, type[Trained[Any]]] = {kind.__name__: kind for kind in (CRF, SemiCRF, LatticeCRF, KernelPerceptron)}
 # what `trellis train --model-type` knows
 MODEL_TYPES: dict[str, type[Tagger[Any]]] = {
     "crf": CRF,
@@ -35,4 +37,14 @@ def load(path: str | Path, functions: Callables | None = None) -> Any:
     return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions)
 
 
-__all__ = ["CRF", "MODELS", "MODEL_TYPES", "Constraints", "KernelPerceptron", "SemiCRF", "Tagger", "load"]
+__all__ = [
+    "CRF",
+    "MODELS",
+    "MODEL_TYPES",
+    "Constraints",
+    "KernelPerceptron",
+    "LatticeCRF",
+    "SemiCRF",
+    "Tagger",
+    "load",
+]

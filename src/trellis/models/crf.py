@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import DataError, SettingError
+from trellis.errors import SettingError
 from trellis.models.batches import Sentences
 from trellis.models.coarse import Pruned, learn_pruners
 from trellis.models.constraints import check_gold, encoding_of, rules_of
@@ -162,7 +161,6 @@ class CRF(ProbableTagger[LinearChain]):
         log: a file; a JSON object a line at the start, after each iteration and at the end.
         progress: is called after each iteration.
         """
-        from trellis.engine import ThreadedObjective
         from trellis.losses import Target
         from trellis.objective import Examples, cut_into_shards
         from trellis.optim import traits_of
@@ -216,11 +214,7 @@ class CRF(ProbableTagger[LinearChain]):
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
         fitting.describe(model, examples, held_out, theta)
         del packed, examples
-        keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
-        with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, **keeps) as objective:
-            outcome = fitting.train(objective, optimizer, theta, held_out, [X, model])
-        if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
-            raise DataError("training led to weights that are no numbers; are there extreme feature values?")
+        outcome = fitting.minimised(shards, prior, optimizer, theta, held_out, [X, model], self._threads)
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
         self.pruning_ = pruning if pruner is None or held_out is None else held_out.pruned(pruner, pruning)

@@ -60,6 +60,10 @@ class Development:
         return [replace(stage, dev_lost=share) for stage, share in zip(stages, lost, strict=True)]
 
     @property
+    def tokens(self) -> int:
+        return len(self.gold)
+
+    @property
     def content(self) -> object:
         """What it is made of, for a digest."""
         gold = self.gold.compact()

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from trellis import __version__
 from trellis.dual import Coefficients, DualExamples, Supports, rows
 from trellis.errors import DamagedModelError
-from trellis.models.development import Development
 from trellis.models.fingerprint import digest, settings_of
-from trellis.models.fitting import Fitting
+from trellis.models.fitting import Fitting, HeldOut
 from trellis.models.kernel_chain import KernelLearner
 from trellis.training import Outcome, Run
 from trellis.training.estimate import Estimate, array_bytes, estimate
@@ -48,7 +47,7 @@ class Course:
 class DualFitting(Fitting):
     """One call of `fit`."""
 
-    def describe_dual(self, model: KernelLearner, examples: DualExamples, dev: Development | None) -> None:
+    def describe_dual(self, model: KernelLearner, examples: DualExamples, dev: HeldOut | None) -> None:
         """Notes what the training is made from, while it is all there."""
         self._labels = examples.labels
         self._sizes = {
@@ -91,7 +90,7 @@ class DualFitting(Fitting):
         objective: Any,
         optimizer: Any,
         theta: F64,
-        dev: Development | None,
+        dev: HeldOut | None,
         data: Sequence[object],
         resumed: Run | None,
         wanted: bool,
@@ -100,7 +99,7 @@ class DualFitting(Fitting):
         if not self._is_heard(resumed, wanted):
             return None
         done = 0 if resumed is None else resumed.state.iteration
-        pairs = meetings(len(objective.gold), done, settings.max_iter, 0 if dev is None else len(dev.gold))
+        pairs = meetings(len(objective.gold), done, settings.max_iter, 0 if dev is None else dev.tokens)
         sample = Sample(objective)
         sample()  # loads the kernels
         guess = estimate(

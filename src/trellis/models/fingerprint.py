@@ -13,12 +13,10 @@ from numpy.typing import NDArray
 
 from trellis import __version__
 from trellis.models.settings import plain
-from trellis.scoring import WeightLayout
 from trellis.training import Fingerprint
 
 if TYPE_CHECKING:
     from trellis.objective import Examples
-    from trellis.scoring.segments import SegmentLayout
 
 # Settings that a resumed training may have otherwise: threads change nothing; max_iter, epochs and patience only say
 # when to stop, and the checkpoint sees to it that they are not smaller than they may be; what the target, the features
@@ -31,7 +29,7 @@ def fingerprint(
     params: dict[str, Any],
     labels: Sequence[str],
     examples: Examples,
-    layout: WeightLayout | SegmentLayout,
+    layout: object,
     dev: object,
     theta: NDArray[np.float64],
 ) -> Fingerprint:

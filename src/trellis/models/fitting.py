@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, replace
@@ -13,12 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis import __version__
-from trellis.errors import CheckpointError, SettingError
-from trellis.models.development import Development
+from trellis.errors import CheckpointError, DataError, SettingError
 from trellis.models.fingerprint import fingerprint
-from trellis.models.linear import LinearChain
 from trellis.models.recipe import begun
-from trellis.models.segment_model import SegmentModel
 from trellis.models.settings import is_count, plain
 from trellis.store import CheckpointFile, RunLog
 from trellis.training import Checkpoint, Fingerprint, Outcome, Progress, Run, Schedule, has_ended, reopened, train
@@ -36,8 +34,8 @@ _LOGGED = ("iteration", "objective", "gradient_norm", "evaluations", "products",
 _IS = {"checkpoint": "folder", "log": "file"}
 
 
-class Trained(Protocol):
-    """The settings of an estimator that are looked at here."""
+class Settings(Protocol):
+    """Those of an estimator that are looked at here."""
 
     l1: float
     l2: float
@@ -49,12 +47,34 @@ class Trained(Protocol):
     def get_params(self) -> dict[str, Any]: ...
 
 
+class Trainable(Protocol):
+    """A model in training."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+
+    @property
+    def layout(self) -> Any: ...
+
+
+class HeldOut(Protocol):
+    """Development data: the score of weights there, and what it is made of."""
+
+    @property
+    def content(self) -> object: ...
+
+    @property
+    def tokens(self) -> int: ...
+
+    def __call__(self, theta: F64, /) -> float: ...
+
+
 class Fitting:
     """One call of `fit`: where it is written down, and who hears of it."""
 
     def __init__(
         self,
-        estimator: Trained,
+        estimator: Settings,
         checkpoint: str | Path | None,
         resume: bool,
         checkpoint_every: int | None,
@@ -86,9 +106,7 @@ class Fitting:
                     "or delete it to start afresh"
                 )
 
-    def describe(
-        self, model: LinearChain | SegmentModel, examples: Examples, dev: Development | None, theta: F64
-    ) -> None:
+    def describe(self, model: Trainable, examples: Examples, dev: HeldOut | None, theta: F64) -> None:
         """Notes what the training is made from, while it is all there."""
         layout = model.layout
         self._sizes = {
@@ -103,12 +121,32 @@ class Fitting:
             kind, params = type(self._estimator).__name__.lower(), self._estimator.get_params()
             self._made_from = fingerprint(kind, params, model.labels, examples, layout, content, theta)
 
+    def minimised(
+        self,
+        shards: Sequence[Any],
+        prior: Any,
+        optimizer: Optimizer,
+        theta: F64,
+        dev: HeldOut | None,
+        data: Sequence[object],
+        threads: int,
+    ) -> Outcome:
+        """Trains on shards, from theta, to weights that are numbers."""
+        from trellis.engine import ThreadedObjective
+
+        keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
+        with ThreadedObjective(shards, len(theta), prior, threads, self._estimator.l1, **keeps) as objective:
+            outcome = self.train(objective, optimizer, theta, dev, data)
+        if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
+            raise DataError("training led to weights that are no numbers; are there extreme feature values?")
+        return outcome
+
     def train(
         self,
         objective: Any,
         optimizer: Any,
         theta: F64,
-        dev: Development | None,
+        dev: HeldOut | None,
         data: Sequence[object] = (),
     ) -> Outcome:
         """Trains from theta, or goes on where an interrupted training was. `objective`: what the optimiser works on;
@@ -190,7 +228,7 @@ class Fitting:
         objective: ThreadedObjective,
         optimizer: Optimizer,
         theta: F64,
-        dev: Development | None,
+        dev: HeldOut | None,
         data: Sequence[object],
         resumed: Run | None,
         wanted: bool,

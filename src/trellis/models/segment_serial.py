@@ -29,7 +29,7 @@ from trellis.labels.encode import labels_of
 from trellis.lattice.segments import SegmentTypes
 from trellis.models.feature_files import Callables, ascending, put_features, tensor
 from trellis.models.segment_model import SegmentModel
-from trellis.models.serial import ascending_within, common_parts, reading
+from trellis.models.serial import ascending_within, common_parts, get_weights, reading
 from trellis.scoring import WeightLayout
 from trellis.store import Tensors, get_strings, put_strings
 
@@ -102,9 +102,7 @@ def segment_model_from(
                 raise ValueError("features of spans")
             features = replace(features, spans=spans)
         layout = SegmentLayout(tokens, types, source, target, start, span_type)
-        weights = tensor(tensors, "weights", np.float64)
-        if len(weights) != layout.size or not np.isfinite(weights).all():
-            raise ValueError("weights")
+        weights = get_weights(tensors, "weights", layout.size)
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
     return params, training, SegmentModel(tuple(labels), features, layout, weights, tuple(kinds), encoding)

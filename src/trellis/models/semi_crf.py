@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import DataError, SettingError
+from trellis.errors import SettingError
 from trellis.features import TemplateFeatures
 from trellis.features.spans import SpanFeatures, parse_spans
 from trellis.models.batches import Sentences
@@ -115,7 +114,6 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
         """Trains; see `CRF.fit`."""
-        from trellis.engine import ThreadedObjective
         from trellis.losses import Target
         from trellis.objective import Examples, cut_into_shards
 
@@ -147,11 +145,7 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
         fitting.describe(model, examples, held_out, model.weights)
         del packed, examples
-        keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
-        with ThreadedObjective(shards, layout.size, prior, self._threads, self.l1, **keeps) as objective:
-            outcome = fitting.train(objective, optimizer, model.weights, held_out, [X, model])
-        if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
-            raise DataError("training led to weights that are no numbers; are there extreme feature values?")
+        outcome = fitting.minimised(shards, prior, optimizer, model.weights, held_out, [X, model], self._threads)
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
         warn_of_scores(outcome)

@@ -44,13 +44,7 @@ def description_of(
 ) -> tuple[dict[str, Any], Tensors]:
     """Everything needed to rebuild the pipeline."""
     layout = model.layout
-    tensors: Tensors = {
-        "weights": model.weights,
-        "pair_counts": np.diff(layout.pair_start).astype(np.uint16),
-        "pair_labels": layout.pair_label.astype(np.uint16),
-        "transition_sources": layout.source.astype(np.uint16),
-        "transition_targets": layout.target.astype(np.uint16),
-    }
+    tensors: Tensors = {"weights": model.weights, **put_layout(layout)}
     if layout.arc_attributes:
         tensors["arc_counts"] = np.diff(layout.arc_start).astype(np.int32)
         tensors["arc_pairs"] = layout.arc_pair
@@ -65,6 +59,16 @@ def description_of(
     lattice = {"order": layout.order, "pruning": pruning, "constraints": constraints}
     description = {"model": kind, "params": params, "training": training, "features": features, "lattice": lattice}
     return description, tensors
+
+
+def put_layout(layout: WeightLayout) -> Tensors:
+    """The pairs and transitions that have weights."""
+    return {
+        "pair_counts": np.diff(layout.pair_start).astype(np.uint16),
+        "pair_labels": layout.pair_label.astype(np.uint16),
+        "transition_sources": layout.source.astype(np.uint16),
+        "transition_targets": layout.target.astype(np.uint16),
+    }
 
 
 def _put_pruner(tensors: Tensors, pruner: Pruner | None) -> dict[str, Any] | None:
@@ -86,12 +90,12 @@ def model_from(
         lattice = description.get("lattice", _PLAIN)
         if type(lattice) is not dict or set(lattice) != set(_PLAIN):
             raise ValueError("entries of the lattice")
-        layout = _of_order(tensors, _get_layout(tensors, len(labels), features.attributes), lattice["order"])
+        layout = _of_order(tensors, get_layout(tensors, len(labels), features.attributes), lattice["order"])
         if layout.arc_attributes != features.arc_attributes or (
             layout.arc_attributes and (layout.order, lattice["pruning"]) != (1, None)
         ):
             raise ValueError("number of arc attributes")
-        weights = _get_weights(tensors, "weights", layout)
+        weights = get_weights(tensors, "weights", layout.size)
         encoding, only_seen = _get_constraints(lattice["constraints"])
         rules = rules_of(encoding, only_seen, labels, layout)
         chain = LinearChain(tuple(labels), features, layout, weights, None, rules, encoding, only_seen)
@@ -115,9 +119,10 @@ def _get_constraints(found: object) -> tuple[str | None, bool]:
     return found["encoding"], found["only_seen"]
 
 
-def _get_weights(tensors: Tensors, name: str, layout: WeightLayout) -> NDArray[np.float64]:
+def get_weights(tensors: Tensors, name: str, size: int) -> NDArray[np.float64]:
+    """So many weights, all of them numbers."""
     weights = tensor(tensors, name, np.float64)
-    if len(weights) != layout.size or not np.isfinite(weights).all():
+    if len(weights) != size or not np.isfinite(weights).all():
         raise ValueError(name)
     return weights
 
@@ -152,7 +157,7 @@ def _get_pruner(tensors: Tensors, chain: LinearChain, found: object) -> Pruner |
     pruner: Pruner | None = None
     for order, n in enumerate(most):
         layout = chain.layout.lower(order)
-        weights = _get_weights(tensors, f"pruner.{order}", layout)
+        weights = get_weights(tensors, f"pruner.{order}", layout.size)
         pruner = Pruner(LinearChain(chain.labels, chain.features, layout, weights, pruner), threshold, n)
     return pruner
 
@@ -190,7 +195,8 @@ def common_parts(
     return params, training, labels, features
 
 
-def _get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
+def get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
+    """What `put_layout` has put, checked, and attributes on transitions."""
     counts = tensor(tensors, "pair_counts", np.uint16).astype(np.int64)
     label = tensor(tensors, "pair_labels", np.uint16).astype(np.int32)
     source = tensor(tensors, "transition_sources", np.uint16).astype(np.int32)

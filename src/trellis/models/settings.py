@@ -84,6 +84,8 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "only_seen": (lambda v: isinstance(v, bool), "True or False"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),
     "all_transitions": (lambda v: isinstance(v, bool), "True or False"),
+    "all_nodes": (lambda v: isinstance(v, bool), "True or False"),
+    "arcs": (lambda v: isinstance(v, str), "names of columns with + between them, or nothing"),
     "segments": (lambda v: isinstance(v, str), "names of features of segments with + between them, or nothing"),
     "longest": (
         lambda v: v is None or _is_length(v) or (_is_table(v) and all(map(_is_length, v.values()))),

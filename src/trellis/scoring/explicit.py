@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError
-from trellis.lattice.graph import I32, I64, Shape
+from trellis.lattice.graph import I32, I64
+from trellis.lattice.shape import Shape
 from trellis.scoring.layout import WeightLayout
 from trellis.scoring.restricted_kernels import entry_gradient, entry_scores
 
