@@ -21,8 +21,8 @@ test: $(VENV)/installed-test lint
 	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective
 
 lint: $(VENV)/installed-test
-	@$(BIN)/ruff check src tests
-	@$(BIN)/ruff format --check src tests
+	@$(BIN)/ruff check src tests examples
+	@$(BIN)/ruff format --check src tests examples
 	@$(BIN)/mypy
 
 bench: $(VENV)/installed-test

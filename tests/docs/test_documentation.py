@@ -54,6 +54,14 @@ def test_python_blocks_run(page, folder):
         exec(compile(text, str(page), "exec"), namespace)
 
 
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_run(example):
+    done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    assert not done.stderr
+
+
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_console_blocks_run_and_print_what_the_page_shows(page, folder):
     for text in blocks(page, "console"):

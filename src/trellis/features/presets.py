@@ -81,12 +81,12 @@ word[-1:1] + lower(word)[-1:1] + prefix(word, 1, 2, 3)[0] + suffix(word, 1, 2, 3
 """
 
 # a word of a lattice, as a lexicon offers it: what it is, and what it takes from its neighbours
-_LEXICON = """
-word[0] + known[0] + length(word)[0] + (known[0] & length(word)[0])
-+ prefix(word, 1, 2, 3)[0] + suffix(word, 1, 2, 3)[0] + (known[0] & suffix(word, 2)[0]) + short_shape(word)[0]
-+ (before[0] & prefix(word, 1)[0]) + (suffix(word, 1)[0] & after[0])
-+ (known[0] & before[0] & prefix(word, 2)[0]) + (known[0] & suffix(word, 2)[0] & after[0])
-"""
+_LEXICON = "word[0] + length(word)[0] + prefix(word, 1, 2, 3)[0] + suffix(word, 1, 2, 3)[0] + short_shape(word)[0]"
+_LEXICON_MORE = (
+    ("known", "known[0] + (known[0] & length(word)[0]) + (known[0] & suffix(word, 2)[0])"),
+    ("before", "(before[0] & prefix(word, 1)[0]) + (before[0] & prefix(word, 2)[0])"),
+    ("after", "(suffix(word, 1)[0] & after[0]) + (suffix(word, 2)[0] & after[0])"),
+)
 
 PRESETS: dict[str, Preset] = {
     "altun-s1": Preset("Altun et al. 2003, S1: the word", "word[0]"),
@@ -115,6 +115,8 @@ PRESETS: dict[str, Preset] = {
         (("pos", "pos[-2:2] + (pos[-1] & pos[0]) + (pos[0] & pos[1]) + (pos[-1] & pos[0] & pos[1])"),),
     ),
     "pos": Preset("parts of speech from words: affixes, shapes, neighbours; tried on UD English", _POS),
-    "lexicon": Preset("words of a lexicon's lattices: the word, whether it is known, affixes and edges", _LEXICON),
+    "lexicon": Preset(
+        "words of a lexicon's lattices: the word, whether it is known, affixes and edges", _LEXICON, _LEXICON_MORE
+    ),
     "morph": Preset("parts of speech with inflection: long suffixes, also of the neighbours", _MORPH),
 }
