@@ -40,6 +40,10 @@ class AtMostOnce(PartLattice):
         return self.base.labels
 
     def parts(self) -> Parts:
+        return self.larger()[0]
+
+    def larger(self) -> tuple[Parts, I64]:
+        """The parts, and which arc of the base's graph each arc of the graph is, I64[arcs]."""
         from trellis.lattice.kernels.once import count_once, once_shape
 
         parts, masks = self.base.parts(), 1 << len(self.kinds)
@@ -53,7 +57,8 @@ class AtMostOnce(PartLattice):
             start, source, first, last, which,
         )  # fmt: skip
         larger = Shape(start, source, first, last, shape.offsets * masks)
-        return Parts(larger, np.repeat(parts.of_nodes, masks), parts.of_arcs[which], parts.nodes, parts.arcs)
+        found = Parts(larger, np.repeat(parts.of_nodes, masks), parts.of_arcs[which], parts.nodes, parts.arcs)
+        return found, which
 
     def node_parts_of(self, path: I32) -> tuple[I64, I64]:
         return self.base.node_parts_of(path)

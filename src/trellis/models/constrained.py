@@ -14,6 +14,7 @@ from trellis.errors import DataError, SettingError
 from trellis.lattice import Chain
 from trellis.lattice.once import MOST_ONCE, AtMostOnce
 from trellis.lattice.parts import PartLattice
+from trellis.lattice.relaxed import ManyOnce
 from trellis.lattice.segments import SegmentChain
 from trellis.lattice.spelling import Spelling
 from trellis.lattice.windows import WindowChain
@@ -35,7 +36,8 @@ class Constraints:
     or None where nothing is known.
     penalties: numbers that are added to the score of a label (`{"O": -1.0}`) or of one label after another
     (`{"O -> I-NP": -5.0}`), -inf to forbid.
-    at_most_once: types of segments of which a sentence has one at most, up to four of them.
+    at_most_once: types of segments of which a sentence has one at most. Answers are exact for up to four types; with
+    more of them there are the best labels alone, and `predict_near` says how near to the best they are.
     """
 
     allowed: Sequence[Sequence[Any]] | None = None
@@ -76,7 +78,8 @@ class Prepared:
             )
         if not self.once:
             return lattice
-        return AtMostOnce.of(_by_parts(lattice), Spelling(*spelling_of(self.labels)), self.once)
+        kind = AtMostOnce if len(self.once) <= MOST_ONCE else ManyOnce
+        return kind.of(_by_parts(lattice), Spelling(*spelling_of(self.labels)), self.once)
 
     def _on_arcs(self, lattice: PartLattice) -> F64 | float:
         if not self.pairs.any():
@@ -144,6 +147,4 @@ def _kinds(names: Sequence[str], labels: tuple[str, ...]) -> tuple[int, ...]:
     for name in names:
         if name not in types:
             raise SettingError(f"at_most_once names the type '{name}'; the types are: {', '.join(types)}")
-    if len(set(names)) > MOST_ONCE:
-        raise SettingError(f"at_most_once has {len(set(names))} types; at most {MOST_ONCE} are exact")
     return tuple(sorted({types.index(name) for name in names}))

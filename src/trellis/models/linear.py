@@ -55,7 +55,7 @@ class LinearChain(Batched):
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
-        packed = self._narrowed(packed, offsets)
+        packed = self.narrowed(packed, offsets)
         if self.rules is not None and self.layout.order == 1:
             return self._by_rules(packed, offsets)
         if self.layout.order == 0:
@@ -69,14 +69,14 @@ class LinearChain(Batched):
             return self._arcs.best(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         if packed.allowed is not None and worthwhile(int(offsets[-1])):
             scores = self._allowed_scores(packed, packed.allowed)
-            return RestrictedWorkChain(scores, packed.allowed, self._transitions, offsets).best()[0]
+            return RestrictedWorkChain(scores, packed.allowed, self.transitions, offsets).best()[0]
         if not worthwhile(int(offsets[-1])):
             return self._chain(packed, offsets).best()[0]
-        return quick_best(self._padded_scores(packed), self._transitions, offsets)
+        return quick_best(self._padded_scores(packed), self.transitions, offsets)
 
     def marginals_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> F64:
         """`marginals` for features that are already packed."""
-        packed = self._narrowed(packed, offsets)
+        packed = self.narrowed(packed, offsets)
         if self.layout.order == 0:
             rows = self._rows_of_scores(packed)
             return LocalChain(rows, len(self.labels), offsets).marginals().nodes[:, : len(self.labels)]
@@ -92,7 +92,7 @@ class LinearChain(Batched):
         if packed.allowed is not None and not self._needs(packed.arcs) and worthwhile(int(offsets[-1])):
             allowed, rows = packed.allowed, np.zeros((int(offsets[-1]), len(self.labels)))
             scores = self._allowed_scores(packed, allowed)
-            answer = RestrictedWorkChain(scores, allowed, self._transitions, offsets).marginals()
+            answer = RestrictedWorkChain(scores, allowed, self.transitions, offsets).marginals()
             if not np.isfinite(answer.log_z).all():
                 return self._chain(packed, offsets).marginals().nodes  # which says where paths end
             rows[allowed.sites] = answer.nodes
@@ -104,7 +104,7 @@ class LinearChain(Batched):
     def lattice_of_packed(self, packed: Packed, offsets: NDArray[np.int64], narrowed: bool = False) -> Lattice:
         """The lattice of sentences that are already packed, for any question. `narrowed`: labels have been left out
         already."""
-        packed = packed if narrowed else self._narrowed(packed, offsets)
+        packed = packed if narrowed else self.narrowed(packed, offsets)
         if self.layout.order > 1:
             return self._windows(packed, offsets)
         if self.layout.order == 0:
@@ -117,14 +117,20 @@ class LinearChain(Batched):
             blocks = self._arcs.blocks(packed.arcs)
             return Chain(scores, blocks if self.rules is None else blocks + self.rules.pairs, offsets)
         if packed.allowed is not None and len(self.labels) > MANY:
-            return PairChain.of(
-                self._allowed_scores(packed, packed.allowed), packed.allowed, self._transitions, offsets
-            )
+            return PairChain.of(self._allowed_scores(packed, packed.allowed), packed.allowed, self.transitions, offsets)
         return self._chain(packed, offsets)
 
     def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments:
         """All segments with at least that probability; without a threshold those of the best path."""
         return segments_in(lattice, self.labels, threshold, lattice.best()[0])
+
+    def bounds_left_out(self, packed: Packed, offsets: NDArray[np.int64], lattice: Lattice) -> F64 | float:
+        """What labellings with labels that pruning left out would score at most in `lattice`, F64[sentences]."""
+        if self.pruner is None:
+            return -np.inf
+        from trellis.models.left_out import bounds_left_out
+
+        return bounds_left_out(self, packed, offsets, lattice)
 
     @property
     def labels_within(self) -> tuple[str, ...]:
@@ -143,7 +149,12 @@ class LinearChain(Batched):
         """The same model with other weights; what was prepared for scoring is shared."""
         return replace(self, weights=weights, prepared=self._scoring)
 
-    def _narrowed(self, packed: Packed, offsets: NDArray[np.int64]) -> Packed:
+    def scores_of_labels(self, packed: Packed) -> F64:
+        """Of every label at every token, F64[tokens, labels], pruned or not; -inf for what is not allowed."""
+        return np.array(self._rows_of_scores(packed)[:, : len(self.labels)])
+
+    def narrowed(self, packed: Packed, offsets: NDArray[np.int64]) -> Packed:
+        """With the labels that pruning and rules leave."""
         if self.pruner is not None:
             packed = self.pruner.narrowed(packed, offsets)
         if self.rules is not None and packed.allowed is not None:
@@ -188,7 +199,7 @@ class LinearChain(Batched):
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
         _forbid(scores, packed.allowed)
         self._close_ends(scores, offsets)
-        return Chain(scores, self._transitions, offsets)
+        return Chain(scores, self.transitions, offsets)
 
     def _close_ends(self, scores: F64, offsets: NDArray[np.int64]) -> None:
         if self.rules is not None:
@@ -218,7 +229,8 @@ class LinearChain(Batched):
         )
 
     @cached_property
-    def _transitions(self) -> F64:
+    def transitions(self) -> F64:
+        """What one label after another scores, F64[labels, labels]."""
         matrix = self.layout.transition_matrix(self.weights[self.layout.pairs : self.layout.arcs_at])
         return matrix if self.rules is None else matrix + self.rules.pairs
 

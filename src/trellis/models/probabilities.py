@@ -47,6 +47,13 @@ class Path(NamedTuple):
     log_probability: float
 
 
+class Near(NamedTuple):
+    """The labels of a sentence, and `gap`: no labelling is more than e^gap times as probable. 0: these are the best."""
+
+    labels: list[str]
+    gap: float
+
+
 Lattice = Chain | PartLattice
 
 

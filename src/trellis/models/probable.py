@@ -14,11 +14,13 @@ from trellis.errors import SettingError
 from trellis.features import Packed
 from trellis.lattice import Chain as LabelChain
 from trellis.lattice.confidence import Segments
+from trellis.lattice.relaxed import ManyOnce
 from trellis.models.batches import Sentences
 from trellis.models.constrained import Constraints
 from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.probabilities import (
     Lattice,
+    Near,
     Path,
     Span,
     by_sentence,
@@ -48,6 +50,8 @@ class ProbableChains(Chains, Protocol):
     def batches(self, data: Sentences, threads: int, answer: Any) -> list[Any]: ...
 
     def lattice_of_packed(self, packed: Packed, offsets: I64) -> Lattice: ...
+
+    def bounds_left_out(self, packed: Packed, offsets: I64, lattice: Lattice) -> F64 | float: ...
 
     def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments: ...
 
@@ -93,6 +97,28 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
             return [[Path(self._names(path), log_p) for path, log_p in paths] for paths in found]
 
         return [paths for batch in self._asked(X, constraints, answer) for paths in batch]
+
+    def predict_near(self, X: Sentences, beam: int | None = None, constraints: Constraints | None = None) -> list[Near]:
+        """Labels of each sentence that are the best or near them, and how near, where not all labellings are looked at:
+        with a `beam` only the so many best at each token go on; with more than four types in `at_most_once` there is a
+        search; and a model with pruning has left labels out. (With constraints, the gap is that among the labels which
+        pruning leaves.)"""
+        if beam is not None and not is_count(beam):
+            raise SettingError(f"beam is {beam!r}; expected a whole number >= 1, or None")
+        model = self._model
+
+        def near(lattice: Lattice, more: F64 | float = -np.inf) -> list[Near]:
+            paths, totals, bounds = _bounded(lattice, beam)
+            gaps = np.maximum(np.maximum(bounds, more) - totals, 0.0).tolist()
+            cuts = pairwise(lattice.offsets.tolist())
+            return [Near(self._names(paths[a:b]), gap) for (a, b), gap in zip(cuts, gaps, strict=True)]
+
+        def answer(packed: Packed, own: I64) -> list[Near]:
+            lattice = model.lattice_of_packed(packed, own)
+            return near(lattice, model.bounds_left_out(packed, own, lattice))
+
+        batches = model.batches(X, self._threads, answer) if constraints is None else self._asked(X, constraints, near)
+        return [one for batch in batches for one in batch]
 
     def predict_spans(
         self, X: Sentences, min_confidence: float = 0.0, constraints: Constraints | None = None
@@ -167,6 +193,17 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
     def _within(self, labels: I32, offsets: I64) -> I32:
         """Labels as the lattice has them."""
         return labels
+
+
+def _bounded(lattice: Lattice, beam: int | None) -> tuple[I32, F64, F64]:
+    """A path a sentence, its score, and a bound of all scores."""
+    if beam is not None:
+        return lattice.beam(int(beam))
+    if isinstance(lattice, ManyOnce):
+        return lattice.bounded()
+    paths, totals = lattice.best()
+    _require(lattice, totals)
+    return paths, totals, totals
 
 
 def _label_marginals(lattice: Lattice) -> F64:

@@ -99,6 +99,10 @@ class SegmentModel(Batched):
         found = Segments(token - length + 1, token + 1, kind, answer.nodes[parts])
         return found.chosen(inside).sorted()
 
+    def bounds_left_out(self, packed: Packed, offsets: I64, lattice: Lattice) -> F64 | float:
+        """Nothing is left out."""
+        return -np.inf
+
     @property
     def labels_within(self) -> tuple[str, ...]:
         """The labels of lattices."""
