@@ -261,6 +261,8 @@ def test_wrong_usage_is_exit_code_two_and_one_line(run, arguments):
         "bench tag",
         "bench optimum",
         "bench products",
+        "bench segments",
+        "bench pruning",
     ],
 )
 def test_help_shows_an_example(run, command):

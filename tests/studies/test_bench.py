@@ -137,9 +137,25 @@ def test_products_are_timed_by_kind(files):
     assert min(found["ratio"].values()) > 0
 
 
+def test_segments_are_timed_by_their_longest(files):
+    found, table = run("segments", files[0], "--lengths", "1,3", "--repeat", 1, "--evaluations", 2, "--json")
+    assert set(found["seconds"]) == {"1", "3"}
+    assert "for each token" in table
+    assert found["departure"] < 1e-6  # two points are on a line
+
+
+def test_pruning_is_compared_with_none(files):
+    found, table = run("pruning", *files, "--sentences", 20, "--prune", 0.2, "--json")
+    assert found["sentences"] == 20
+    assert found["pruned"]["labels"] < found["whole"]["labels"]
+    assert found["ratio"] == found["whole"]["seconds"] / found["pruned"]["seconds"]
+    assert "times as fast" in table
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["segments", "--lengths", "0"], "longest 0 is 0; expected a whole number >= 1"),
         (["optimum", "--optimizers", "adam"], "optimizer 'adam' is not known; there are: auto"),
         (["optimum", "--optimizers", "lbfgs:tol=1"], "'tol' is a setting of its own"),
         (["optimum", "--optimizers", "owlqn:name=2"], "optimizer 'owlqn' has no option 'name'; it has: memory=20"),

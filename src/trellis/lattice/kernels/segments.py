@@ -16,9 +16,10 @@ With s = t - d + 1, the token where a segment begins, and E = exp(transitions - 
     rho_s[y] = sum_d psi_t[d, y] q_t[y]
     P(segment) = gamma_s[y] psi_t[d, y] q_t[y]        P(z, y at s) = alpha_(s-1)[z] E[z, y] rho_s[y]
 
-As in `windows`, psi may spread by exp(-115) at a token and no positive number may leave 1e-100 .. 1e100; sentences
-where that is not so are flagged, to be redone in the log domain. The work for a token is Y Y + sum_y longest[y]: linear
-in the lengths.
+As in `windows`, no positive number may leave 1e-100 .. 1e100, and of each type the best segment that ends at a token
+must be within exp(-115) of the best of all types; sentences where that is not so are flagged, to be redone in the log
+domain. Other segments may be as bad as they like, and long ones are: what psi loses to underflow has, given its type
+and end, a share of less than 1e-107. The work for a token is Y Y + sum_y longest[y]: linear in the lengths.
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ def _forward(
         reach = first[min(lengths, t + 1)]
         # a token at which no segment can end is on no boundary: all of it is 0 from there on
         ends = high > -np.inf
-        flagged |= ends and not high - low <= limit
+        if ends and not high - low <= limit:
+            flagged |= _lags_behind(shifted, first, gamma, t, high - limit)
         exp_into(shifted[:reach], high if ends else 0.0, psi[t, :reach])
         psi[t, reach:] = 0.0
         for y in range(types):
@@ -142,6 +144,20 @@ def _forward(
         scale[t + 1] = log_z + top if total > 0.0 else 0.0
         flagged |= total > 0.0 and not (total > TINY and total < HUGE)
     return log_z, flagged or log_z == -np.inf
+
+
+@part
+def _lags_behind(shifted: Array, first: Array, gamma: Array, t: int, least: float) -> Any:
+    """Whether the best segment of some type that ends at t on a path from the beginning is worse than that."""
+    lengths = min(len(first) - 1, t + 1)
+    for y in range(first[1] - first[0]):
+        best = -np.inf
+        for d in range(lengths):
+            if y < first[d + 1] - first[d] and gamma[t - d, y] > 0.0:
+                best = max(best, shifted[first[d] + y])
+        if best > -np.inf and not best >= least:
+            return True
+    return False
 
 
 @part
