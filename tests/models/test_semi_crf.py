@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from trellis import CRF, SemiCRF, load
+from trellis import CRF, Constraints, SemiCRF, load
 from trellis.corpus import Corpus
 from trellis.errors import CheckpointError, SettingError
 from trellis.labels import illegal
@@ -93,9 +93,19 @@ def test_other_encodings_come_out_as_they_went_in(corpus, heldout, encoding):
     assert report.f1 > 0.9
     assert report.accuracy > 0.9
     assert not len(illegal(semi.classes_, semi.predict_ids(heldout), heldout.offsets, encoding))
-    if encoding != "iob1":
-        with pytest.raises(SettingError, match="iob2"):
-            semi.predict_marginals(heldout)
+    short = Corpus.from_lists({name: [row[:3] for row in rows_of(heldout, name)[:4]] for name in ("word", "pos")})
+    if semi.model_.encoding == "iob1":
+        with pytest.raises(SettingError, match="segments beside its own"):
+            semi.predict_marginals(short)
+        return
+    for constraints in (None, Constraints(penalties={"O": 1.0})):
+        paths = semi.predict_kbest(short, 10_000, constraints)
+        for rows, found in zip(semi.predict_marginals(short, constraints), paths, strict=True):
+            wanted = np.zeros(rows.shape)
+            for path in found:
+                ids = [semi.classes_.index(label) for label in path.labels]
+                wanted[np.arange(len(ids)), ids] += np.exp(path.log_probability)
+            np.testing.assert_allclose(rows, wanted, atol=1e-9)
 
 
 def test_no_segment_is_longer_than_it_may_be(corpus, heldout):

@@ -120,6 +120,14 @@ class LinearChain(Batched):
             return PairChain.of(self._allowed_scores(packed, packed.allowed), packed.allowed, self.transitions, offsets)
         return self._chain(packed, offsets)
 
+    def marginals_of_lattice(self, lattice: Lattice) -> F64:
+        """P(label) of every token, F64[tokens, labels], of a lattice, maybe a constrained one."""
+        answer = lattice.marginals()
+        if isinstance(lattice, Chain):
+            return answer.nodes
+        lattice.require_paths(answer.log_z)
+        return lattice.on_labels(answer.nodes)
+
     def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments:
         """All segments with at least that probability; without a threshold those of the best path."""
         return segments_in(lattice, self.labels, threshold, lattice.best()[0])

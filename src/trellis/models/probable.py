@@ -51,6 +51,8 @@ class ProbableChains(Chains, Protocol):
 
     def lattice_of_packed(self, packed: Packed, offsets: I64) -> Lattice: ...
 
+    def marginals_of_lattice(self, lattice: Lattice) -> F64: ...
+
     def bounds_left_out(self, packed: Packed, offsets: I64, lattice: Lattice) -> F64 | float: ...
 
     def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments: ...
@@ -82,8 +84,8 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
         if constraints is None:
             nodes = self._model.marginals(X, self._threads)
         else:
-            rows = self._asked(X, constraints, _label_marginals)
-            nodes = np.concatenate([np.zeros((0, len(self._model.labels_within))), *rows])
+            rows = self._asked(X, constraints, self._model.marginals_of_lattice)
+            nodes = np.concatenate([np.zeros((0, len(self._model.labels))), *rows])
         return [nodes[a:b] for a, b in pairwise(offsets.tolist())]
 
     def predict_kbest(self, X: Sentences, k: int = 5, constraints: Constraints | None = None) -> list[list[Path]]:
@@ -204,12 +206,6 @@ def _bounded(lattice: Lattice, beam: int | None) -> tuple[I32, F64, F64]:
     paths, totals = lattice.best()
     _require(lattice, totals)
     return paths, totals, totals
-
-
-def _label_marginals(lattice: Lattice) -> F64:
-    answer = lattice.marginals()
-    _require(lattice, answer.log_z)
-    return answer.nodes if isinstance(lattice, LabelChain) else lattice.on_labels(answer.nodes)
 
 
 def _require(lattice: Lattice, totals: F64) -> None:

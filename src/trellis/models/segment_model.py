@@ -55,16 +55,45 @@ class SegmentModel(Batched):
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
         """P(label) of every token, F64[tokens, labels]."""
-        if self.encoding != "iob2":
-            raise SettingError(f"marginals of labels are there for iob2; these are {self.encoding}: ask for segments")
         rows = self.batches(data, threads, self.marginals_of_packed)
         return np.concatenate([np.zeros((0, len(self.labels))), *rows])
 
     def marginals_of_packed(self, packed: Packed, offsets: I64) -> F64:
-        chain = self.chain(packed, offsets)
-        answer = chain.marginals()
-        chain.require_paths(answer.log_z)
-        return chain.on_labels(answer.nodes)
+        return self.marginals_of_lattice(self.chain(packed, offsets))
+
+    def marginals_of_lattice(self, lattice: Lattice) -> F64:
+        """The same for a lattice, maybe a constrained one."""
+        if self.encoding in ("iob1", "ioe1"):
+            raise SettingError(
+                f"in {self.encoding} the label of a token is a matter of the segments beside its own: there are no "
+                "marginals of labels; ask for spans"
+            )
+        assert isinstance(lattice, PartLattice)
+        answer, types = lattice.marginals(), self.layout.types
+        lattice.require_paths(answer.log_z)
+        rows = lattice.on_labels(answer.nodes)
+        if self.encoding == "iob2":
+            return rows
+        ends = answer.nodes.reshape(-1, types.cells)
+        last, single = np.zeros((2, len(ends), len(types)))
+        for k, (length, own) in enumerate(zip(*(side.tolist() for side in types.of_cells), strict=True)):
+            last[:, own] += ends[:, k]
+            single[:, own] += ends[:, k] if length == 1 else 0.0
+        own = np.argsort(types.begin)[1:]  # the types but for O, which begins with label 0, in the order of the kinds
+        first, inside = rows[:, 1::2], rows[:, 2::2]
+        return self._in_encoding(rows[:, 0], first, inside, last[:, own], single[:, own])
+
+    def _in_encoding(self, outside: F64, first: F64, inside: F64, last: F64, single: F64) -> F64:
+        """P(label) from P(a segment begins at a token), P(goes on there), P(ends), P(begins and ends), F64[tokens,
+        kinds] each."""
+        letters = {
+            "io": [first + inside],
+            "ioe2": [first + inside - last, last],
+            "bioes": [first - single, inside - last + single, last - single, single],
+        }
+        columns = letters["bioes" if self.encoding == "bilou" else self.encoding]
+        by_kind = np.stack(columns, axis=2).reshape(len(outside), -1)
+        return np.concatenate([outside[:, None], np.maximum(by_kind, 0.0)], axis=1)  # below 0 is rounding
 
     def chain(self, packed: Packed, offsets: I64) -> SegmentChain:
         """The lattice of packed sentences."""
