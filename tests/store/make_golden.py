@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trellis import CRF, KernelPerceptron
+from trellis import CRF, Arc, KernelPerceptron, Lattice, LatticeCRF, Lexicon, Node, SemiCRF
 from trellis.corpus import parse_conll
 from trellis.store.file import FORMAT
 
@@ -77,6 +77,14 @@ u:ends %x[@1,1]/%x[@-1,1]
 u:caps %t[ 0,0,"^\u\l*$"]/%T[-1,0,"\p$"]
 u:suf  %M[ 0,0,".?.?$"]
 """
+LATTICES = [
+    [
+        [[0, 1, "X", ["a"]], [0, 2, "Y", {"ab": 1.0, "long": 0.5}], [1, 2, "X", ["b"]], [1, 2, "Y", ["b", "ü"]]],
+        [[0, 2, ["near"]], [0, 3, {"w": 2.0}]],
+    ],
+    [[[0, 1, "X", ["a"]], [0, 2, "Y", ["ab"]], [1, 2, "X", ["b"]]], None],
+]
+LEXICON = {"words": {"a": "X", "bc": ["X", "Y"], "äbc": "Y"}, "texts": ["abc", "äbc"]}
 EXPRESSION = "word[-1:1] + suffix(word, 1, 2)[0] + (pos[-1] & pos[0]) + bag(pos[-2:2]) + transitions(pos[0])"
 
 
@@ -99,6 +107,12 @@ def models():
         }
     for name, more in settings.items():
         yield name, CRF(target="ner", **more).fit(corpus), new
+    if FORMAT >= 3:
+        spans = "surface + shape + words + length + gazetteer(places.txt)"
+        yield "semi", SemiCRF("ner", words, spans, longest={"PER": 3}).fit(corpus), new
+        yield "lattice", LatticeCRF(l2=0.2, all_nodes=True).fit(lattices_of(LATTICES), [[0, 2], [1]]), LATTICES
+        lexicon = LatticeCRF(arcs="word + known").fit(lattices_of(LEXICON), [[(0, 1, "X"), (1, 3, "Y")], [(0, 3, "Y")]])
+        yield "lattice-lexicon", lexicon, LEXICON
     X = [[{"w": "a", "x": 1.5, "q": True}, {"w": "b", "x": -0.5}], [["w:c"], ["w:a", "ü"]], [{"w": "b", "x": 2}]]
     lists = CRF(l2=0.5).fit(X, [["B", "I"], ["O", "B"], ["I"]])
     asked = [[{"w": "a", "x": 1.5}, {"w": "b"}], [["w:a", "q"], ["w:z"]], [{"w": "ü", "x": -2}], []]
@@ -108,8 +122,20 @@ def models():
     yield "kernel-lists", values, asked
 
 
+def lattices_of(data):
+    """From JSON: nodes and arcs, or words and texts."""
+    if isinstance(data, dict):
+        return Lexicon(data["words"], unknown=2).lattices(data["texts"])
+    return [Lattice([Node(*node) for node in nodes], arcs and [Arc(*arc) for arc in arcs]) for nodes, arcs in data]
+
+
 def answers(model, data):
     """What a model says, as JSON."""
+    if isinstance(model, LatticeCRF):
+        lattices = lattices_of(data)
+        rows = [np.round(row, 9)[:, None].tolist() for row in model.predict_marginals(lattices)]
+        labels = [[list(segment) for segment in path] for path in model.predict(lattices)]
+        return {"input": data, "labels": labels, "marginals": rows, "objective": model.objective_}
     read = parse_conll(data.encode(), model.columns_, optional=model.target) if isinstance(data, str) else data
     return {
         "input": data,
@@ -121,7 +147,7 @@ def answers(model, data):
 
 def marginals(model, read):
     """None for models that have no probabilities."""
-    if not isinstance(model, CRF):
+    if not isinstance(model, CRF | SemiCRF):
         return []
     return [np.round(rows, 9).tolist() for rows in model.predict_marginals(read)]
 

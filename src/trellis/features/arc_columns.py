@@ -39,10 +39,14 @@ class ArcColumns:
         """From what stands at the two ends of some arcs."""
         values, keys = [], []
         for name in columns:
-            column = nodes[name].compact()
-            pairs, counts = np.unique(_keys(column.ids, len(column.strings), source, target), return_counts=True)
-            values.append(list(column.strings))
-            keys.append(pairs[counts >= min_count])
+            column = nodes[name]
+            size = len(column.strings)
+            pairs, counts = np.unique(_keys(column.ids, size, source, target), return_counts=True)
+            sides = np.stack(np.divmod(pairs[counts >= min_count], size))
+            used, number = np.unique(sides, return_inverse=True)  # of a lattice's many words few are on its paths
+            before, here = number.reshape(2, -1)
+            values.append([column.strings[i] for i in used.tolist()])
+            keys.append(before * len(used) + here)
         return cls(columns, tuple(values), tuple(keys))
 
     @property

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from trellis.errors import SettingError
 from trellis.features import TemplateFeatures
 from trellis.features.functions.gazetteer import Gazetteer
 from trellis.features.spans import SpanFeatures, parse_spans
@@ -156,7 +157,11 @@ def _get_spans(tensors: Tensors, found: object, longest: int) -> SpanFeatures | 
         raise ValueError("features of spans")
     if type(found["longest"]) is not int or not 1 <= found["longest"] <= _MOST:
         raise ValueError("lengths of spans")
-    if list(parse_spans(" + ".join(parts))) != parts:
+    try:
+        known = list(parse_spans(" + ".join(parts))) == parts
+    except SettingError:
+        known = False
+    if not known:
         raise ValueError("features of spans")
     names, lists = [], {}
     for k, part in enumerate(parts):
