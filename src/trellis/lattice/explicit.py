@@ -13,8 +13,9 @@ from typing import Self
 import numpy as np
 
 from trellis.lattice.graph import F64, I32, I64
-from trellis.lattice.parts import PartLattice, Parts, SolvedParts
+from trellis.lattice.parts import PartLattice, Parts
 from trellis.lattice.shape import Shape
+from trellis.lattice.solved_parts import SolvedParts
 
 
 @dataclass

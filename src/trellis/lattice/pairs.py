@@ -13,8 +13,9 @@ from trellis.labels import first_tokens
 from trellis.lattice.allowed import Allowed
 from trellis.lattice.chain import Covariance
 from trellis.lattice.graph import F64, I32, I64
-from trellis.lattice.parts import PartLattice, Parts, SolvedParts
+from trellis.lattice.parts import PartLattice, Parts
 from trellis.lattice.solved import ArcH
+from trellis.lattice.solved_parts import SolvedParts
 from trellis.lattice.windows import WindowChain, Windows
 
 
