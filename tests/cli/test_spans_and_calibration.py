@@ -8,7 +8,7 @@ import math
 import pytest
 from click.testing import CliRunner
 
-from trellis import CRF, read_conll
+from trellis import CRF, Lattice, LatticeCRF, Node, read_conll
 from trellis.cli.app import app
 from trellis.corpus import sample_corpus, write_conll
 from trellis.errors import SettingError
@@ -76,3 +76,15 @@ def test_calibration_of_tokens(files):
 def test_one_way_to_answer_at_a_time(files, arguments):
     with pytest.raises(SettingError, match="give"):
         run("tag", files / "m", files / "test.txt", *arguments)
+
+
+def test_models_of_lattices_are_for_python(tmp_path):
+    path, data = tmp_path / "m", tmp_path / "data"
+    LatticeCRF().fit([Lattice([Node(0, 1, "X", ["a"]), Node(1, 2, "Y", ["b"])])], [[0, 1]]).save(path)
+    data.write_text("a X\n")
+    for command in ("tag", "eval", "calibrate"):
+        with pytest.raises(SettingError, match="is a LatticeCRF, a model of lattices"):
+            run(command, path, data)
+    assert "strongest" in run("inspect", path)
+    with pytest.raises(SettingError, match="leave DATA out"):
+        run("inspect", path, data)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
+from trellis.cli.choosing import tagger_from
 from trellis.cli.console import print_json
 
 if TYPE_CHECKING:
@@ -53,10 +54,9 @@ def calibrate(
     from trellis.corpus import read_conll
     from trellis.errors import DataError
     from trellis.metrics.calibration import reliability, threshold_for
-    from trellis.models import load
     from trellis.models.calibration import predictions
 
-    crf = load(model).set_params(threads=threads)
+    crf = tagger_from(model).set_params(threads=threads)
     if not (columns or crf.columns_):
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     if plot is not None:

@@ -1,4 +1,4 @@
-"""`--model-type`: which estimator, and which of the options are its."""
+"""Models by name: `--model-type` and its options, and model files that read columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
     listed = ", ".join(f"{name}={default}" for name, default in more.items()) or "nothing"
     for name, value in settings.items():
         if name not in known and name != "options" and value not in (None, False, defaults[name]):
-            raise SettingError(f"--{name.replace('_', '-')} is no setting of a {model_type}; --options has: {listed}")
+            others = f"; --options has: {listed}" if "options" not in known else ""
+            raise SettingError(f"--{name.replace('_', '-')} is no setting of a {model_type}; leave it out{others}")
     if "options" not in known:
         given = settings["options"] or {}
         for name in given:
@@ -36,3 +37,16 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
                 raise SettingError(f"--options of a {model_type} has no '{name}'; it has: {listed}")
         own |= given
     return kind(**own)
+
+
+def tagger_from(path: str) -> Any:
+    """The model in a file, one that labels the tokens of column files."""
+    from trellis.models import Tagger, load
+
+    model = load(path)
+    if not isinstance(model, Tagger):
+        raise SettingError(
+            f"{path} is a {type(model).__name__}, a model of lattices, which column files do not hold; use it in "
+            "Python: trellis.load(path).predict(lattices)"
+        )
+    return model

@@ -7,6 +7,7 @@ import time
 import click
 
 from trellis.cli import options
+from trellis.cli.choosing import tagger_from
 from trellis.cli.console import print_json
 
 
@@ -26,9 +27,8 @@ def evaluate(model: str, file: str, columns: str | None, comments: bool, threads
     """
     from trellis.corpus import read_conll
     from trellis.errors import DataError
-    from trellis.models import load
 
-    crf = load(model).set_params(threads=threads)
+    crf = tagger_from(model).set_params(threads=threads)
     if not (columns or crf.columns_):
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     began = time.perf_counter()

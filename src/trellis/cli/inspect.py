@@ -43,7 +43,7 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
     Example:
       trellis inspect chunk.trellis test.txt --top 20
     """
-    from trellis.models import KernelPerceptron, SemiCRF, load
+    from trellis.models import KernelPerceptron, load
     from trellis.report import inspect as look
     from trellis.report import inspect_supports
 
@@ -53,8 +53,6 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
     if isinstance(tagger, KernelPerceptron):
         found = inspect_supports(tagger, data, top)
         _show_supports(tagger, found)
-    elif isinstance(tagger, SemiCRF):
-        raise SettingError("inspect does not know models of segments yet; it shows CRFs and kernel perceptrons")
     else:
         found = look(tagger, data, top)
         _show(tagger, found, data is not None)
@@ -67,6 +65,8 @@ def _read(crf: CRF | KernelPerceptron, model: str, file: str, columns: list[str]
     from trellis.features import TemplateFeatures
     from trellis.files import read_bytes
 
+    if not hasattr(crf, "target"):
+        raise SettingError(f"{model} is a model of lattices, which column files do not hold; leave DATA out")
     features, names = crf.model_.features, columns or crf.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from trellis.cli import options
+from trellis.cli.choosing import tagger_from
 from trellis.cli.console import print_json
 from trellis.errors import FileAccessError
 
@@ -63,7 +64,6 @@ def tag(
     from trellis.errors import DataError, SettingError
     from trellis.files import open_bytes, same_file, write_all
     from trellis.jit import announce
-    from trellis.models import load
 
     began = time.perf_counter()
     if sum((marginals, kbest is not None, spans)) > 1:
@@ -72,7 +72,7 @@ def tag(
         raise SettingError("--min-confidence is for --spans; give both")
     if output is not None and same_file(output, model):
         raise SettingError(f"--output {output} is the model itself")
-    crf = load(model).set_params(threads=threads)
+    crf = tagger_from(model).set_params(threads=threads)
     names = options.names_of(columns) or crf.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)

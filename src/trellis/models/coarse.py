@@ -74,7 +74,7 @@ def learn_pruners(
         examples = Examples(packed.indptr, packed.ids, packed.values, given.gold, offsets, None, packed.allowed, target)
         shards = cut_into_shards(own, examples, loss)
         with ThreadedObjective(shards, own.size, L2(_PRIOR * max(l2, 1.0)), threads) as objective:
-            outcome = train(objective, LBFGS(tol=_TOL), np.zeros(own.size), _MOST)
+            outcome = train(objective, LBFGS(tol=_TOL, diagonal=True), np.zeros(own.size), _MOST)
         chain = LinearChain(tuple(given.labels), features, own, outcome.theta, pruner)
         pruner = Pruner(chain, threshold, most_labels(stage + 1))
         allowed, lost = pruner.leaving(packed, offsets, needed)
