@@ -8,7 +8,8 @@ import math
 import pytest
 from click.testing import CliRunner
 
-from trellis import CRF, Lattice, LatticeCRF, Node, read_conll
+import trellis
+from trellis import CRF, Constraints, Lattice, LatticeCRF, Node, read_conll
 from trellis.cli.app import app
 from trellis.corpus import sample_corpus, write_conll
 from trellis.errors import SettingError
@@ -88,3 +89,19 @@ def test_models_of_lattices_are_for_python(tmp_path):
     assert "strongest" in run("inspect", path)
     with pytest.raises(SettingError, match="leave DATA out"):
         run("inspect", path, data)
+
+
+def test_constraints_of_all_sentences(files):
+    crf, test = trellis.load(files / "m"), sample_corpus("test")
+    rule = Constraints(penalties={"O": -3.0, "B-NP -> I-NP": -1}, at_most_once=["VP"])
+    asked = ["--penalties", "O=-3.0,B-NP -> I-NP=-1", "--at-most-once", "VP"]
+    lines = run("tag", files / "m", files / "test.txt", *asked).splitlines()
+    assert [line.split()[-1] for line in lines if line] == [one for row in crf.predict(test, rule) for one in row]
+    spans = run("tag", files / "m", files / "test.txt", "--spans", *asked).splitlines()
+    assert len(spans) == sum(map(len, crf.predict_spans(test, constraints=rule)))
+    with pytest.raises(SettingError, match="at_most_once names the type 'XX'"):
+        run("tag", files / "m", files / "test.txt", "--at-most-once", "XX")
+    with pytest.raises(SettingError, match="expected NAME=VALUE"):
+        run("tag", files / "m", files / "test.txt", "--penalties", "O")
+    with pytest.raises(SettingError, match="the penalty of 'O' is 'x'"):
+        run("tag", files / "m", files / "test.txt", "--penalties", "O=x")

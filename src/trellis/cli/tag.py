@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 @click.option(
     "--min-confidence", type=click.FloatRange(0.0, 1.0), metavar="P", help="Only spans that are at least so probable."
 )
+@click.option("--at-most-once", metavar="TYPES", help="Types of segments of which a sentence has one at most: NP,VP.")
+@click.option("--penalties", metavar="L=X,...", help="Added to the scores of labels, or of 'A -> B'; -inf forbids.")
 @options.comments
 @options.threads
 @options.as_json
@@ -42,6 +44,8 @@ def tag(
     kbest: int | None,
     spans: bool,
     min_confidence: float | None,
+    at_most_once: str | None,
+    penalties: str | None,
     comments: bool,
     threads: int | None,
     json: bool,
@@ -59,6 +63,7 @@ def tag(
     Example:
       trellis tag chunk.trellis test.txt > tagged.txt
       trellis tag chunk.trellis test.txt --spans --min-confidence 0.9 > spans.tsv
+      trellis tag chunk.trellis test.txt --at-most-once PRT --penalties "O=-1,O -> B-NP=-2"
     """
     from trellis.corpus import stream_conll
     from trellis.errors import DataError, SettingError
@@ -73,6 +78,7 @@ def tag(
     if output is not None and same_file(output, model):
         raise SettingError(f"--output {output} is the model itself")
     crf = tagger_from(model).set_params(threads=threads)
+    asked = {} if at_most_once is None and penalties is None else _constraints(crf, at_most_once, penalties)
     names = options.names_of(columns) or crf.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
@@ -82,11 +88,11 @@ def tag(
         sink = _open_sink(output, stack)
         for piece in stream_conll(source, names, file, crf.target, comments):
             if spans:
-                write_all(sink, _spans_of(crf, piece, sentences, min_confidence or 0.0))
+                write_all(sink, _spans_of(crf, piece, sentences, min_confidence or 0.0, asked))
             elif kbest is not None:
-                write_all(sink, _best_of(crf, piece, kbest))
+                write_all(sink, _best_of(crf, piece, kbest, asked))
             else:
-                write_all(sink, _with_labels(crf, piece, marginals))
+                write_all(sink, _with_labels(crf, piece, marginals, asked))
             tokens += piece.corpus.tokens
             sentences += len(piece.corpus)
             announce(tokens)
@@ -107,7 +113,20 @@ def _open_sink(output: str | None, stack: ExitStack) -> BinaryIO:
     return stack.enter_context(replacing(output))
 
 
-def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool) -> bytes:
+def _constraints(crf: Tagger[Any], at_most_once: str | None, penalties: str | None) -> dict[str, Any]:
+    """What to ask of a model beside its input."""
+    from trellis.errors import SettingError
+    from trellis.models import Constraints
+    from trellis.models.probable import ProbableTagger
+
+    if not isinstance(crf, ProbableTagger):
+        raise SettingError(f"a {type(crf).__name__} knows no constraints; leave --at-most-once and --penalties out")
+    kinds = [name.strip() for name in (at_most_once or "").split(",") if name.strip()]
+    table = options.table_of(penalties, "--penalties") or {}
+    return {"constraints": Constraints(penalties=table, at_most_once=kinds)}  # type: ignore[arg-type]  # it checks
+
+
+def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool, asked: dict[str, Any]) -> bytes:
     """The piece with a column of labels, and one of LABEL:PROBABILITY for every label if wanted."""
     import numpy as np
 
@@ -115,22 +134,25 @@ def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool) -> bytes:
 
     if not piece.corpus.tokens:
         return append_columns(piece, [])
-    columns = [crf.predict_column(piece.corpus).values()]
+    if asked:
+        columns = [[label for row in crf.predict(piece.corpus, **asked) for label in row]]
+    else:
+        columns = [crf.predict_column(piece.corpus).values()]
     if marginals:
-        nodes = np.concatenate(crf.predict_marginals(piece.corpus))
+        nodes = np.concatenate(crf.predict_marginals(piece.corpus, **asked))
         for label, column in zip(crf.classes_, nodes.T.tolist(), strict=True):
             columns.append([f"{label}:{p:.6f}" for p in column])
     return append_columns(piece, columns)
 
 
-def _spans_of(crf: Tagger[Any], piece: Piece, sentences: int, min_confidence: float) -> bytes:
+def _spans_of(crf: Tagger[Any], piece: Piece, sentences: int, min_confidence: float, asked: dict[str, Any]) -> bytes:
     """A line for each segment; `sentences` came before."""
     corpus = piece.corpus
     if not corpus.tokens:
         return b""
     words = next(iter(corpus.columns.values())).values() if "word" not in corpus.columns else corpus["word"].values()
     lines = []
-    found = crf.predict_spans(corpus, min_confidence)
+    found = crf.predict_spans(corpus, min_confidence, **asked)
     for s, (first, row) in enumerate(zip(corpus.offsets.tolist(), found, strict=False), sentences + 1):
         for start, end, kind, p in row:
             text = " ".join(words[first + start : first + end])
@@ -138,7 +160,7 @@ def _spans_of(crf: Tagger[Any], piece: Piece, sentences: int, min_confidence: fl
     return "".join(lines).encode()
 
 
-def _best_of(crf: Tagger[Any], piece: Piece, k: int) -> bytes:
+def _best_of(crf: Tagger[Any], piece: Piece, k: int, asked: dict[str, Any]) -> bytes:
     """Each sentence's own lines k times, with the labels of one path after the other."""
     corpus = piece.corpus
     if not corpus.tokens:
@@ -148,7 +170,7 @@ def _best_of(crf: Tagger[Any], piece: Piece, k: int) -> bytes:
     separator = b"\t" if b"\t" in piece.data else b" "
     out = []
     for first, last, paths in zip(
-        corpus.offsets.tolist(), corpus.offsets[1:].tolist(), crf.predict_kbest(corpus, k), strict=False
+        corpus.offsets.tolist(), corpus.offsets[1:].tolist(), crf.predict_kbest(corpus, k, **asked), strict=False
     ):
         rows = [own[line - piece.first_line].rstrip() for line in corpus.lines[first:last].tolist()]
         for rank, path in enumerate(paths, 1):
