@@ -50,7 +50,16 @@ class TemplateError(DataError):
 
 
 class NoLegalPathError(TrellisError, ValueError):
-    """Every path through a lattice is forbidden."""
+    """Every path through a lattice is forbidden: that of sentence number `sentence`, counted from 0, where it is known,
+    of which `what` is said."""
+
+    def __init__(self, what: str, sentence: int | None = None):
+        super().__init__(what if sentence is None else f"sentence {sentence + 1}{what}")
+        self.what, self.sentence = what, sentence
+
+    def after(self, sentences: int) -> NoLegalPathError:
+        """The same where so many sentences come before."""
+        return NoLegalPathError(self.what, None if self.sentence is None else self.sentence + sentences)
 
 
 class NotFittedError(TrellisError, ValueError, AttributeError):

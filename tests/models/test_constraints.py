@@ -157,3 +157,17 @@ def test_labels_that_the_model_does_not_know(crf, short):
     allowed = [["XX"] * n for n in np.diff(short.offsets)]
     with pytest.raises(DataError, match="sentence 1, token 1: allowed has the label 'XX'"):
         crf.predict(short, Constraints(allowed=allowed))
+
+
+def test_sentences_are_counted_through_all_batches(corpus, heldout, monkeypatch):
+    monkeypatch.setattr("trellis.models.batches._BATCH", 20)
+    crf = CRF("chunk", "word[0]", tol=1e-2).fit(corpus)
+    last = len(heldout)
+    forbidden = [[None] * n for n in np.diff(heldout.offsets).tolist()]
+    forbidden[-1] = ["B-NP"] * len(forbidden[-1])
+    rule = Constraints(allowed=forbidden, penalties={"B-NP": -np.inf})
+    with pytest.raises(
+        NoLegalPathError, match=f"^sentence {last} has no legal path: every label of token 1 "
+    ) as caught:
+        crf.predict(heldout, rule)
+    assert caught.value.sentence == last - 1

@@ -96,6 +96,19 @@ class TestAnswers:
         )
         assert small.log_probability(LATTICES[:2], [[0, 4], [(0, 1, "Q"), (1, 3, "Y")]]).tolist() == [-np.inf] * 2
 
+    def test_entropy_samples_and_posteriors(self, small):
+        paths = small.predict_kbest(LATTICES, 100)
+        entropy = [-sum(np.exp(one.log_probability) * one.log_probability for one in own) for own in paths]
+        np.testing.assert_allclose(small.entropy(LATTICES), entropy, atol=1e-12)
+        drawn, p = small.sample(LATTICES, 3000, seed=5), small.predict_marginals(LATTICES)
+        assert drawn == small.sample(LATTICES, 3000, seed=5)
+        for own, found, best, rows in zip(paths, drawn, small.predict_posterior(LATTICES), p, strict=True):
+            for one in own:
+                assert abs(found.count(one.segments) / 3000 - np.exp(one.log_probability)) < 0.04
+            sums = {tuple(one.segments): sum(rows[[NODES[v][:3] for v in range(len(rows))].index(segment)]
+                                             for segment in one.segments) for one in own}  # fmt: skip
+            assert sums[tuple(best)] == pytest.approx(max(sums.values()))
+
     def test_spans_have_the_probabilities_of_their_nodes(self, small):
         p = small.predict_marginals(LATTICES)
         for s, (spans, nodes) in enumerate(
@@ -116,7 +129,7 @@ class TestAnswers:
             assert "".join(text[s.start : s.end] for s in own) == text
 
     def test_no_path_is_said(self, small):
-        with pytest.raises(NoLegalPathError, match="sentence 2"):
+        with pytest.raises(NoLegalPathError, match="sentence 2 has no legal path: none comes further than node 1"):
             small.predict([LATTICES[0], Lattice([Node(0, 1, "X"), Node(2, 3, "X")])])
 
 

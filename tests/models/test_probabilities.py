@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from trellis import CRF, KernelPerceptron, SemiCRF
+from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.metrics.segments import segment_types, segments
 
@@ -115,3 +116,27 @@ def test_what_cannot_be_asked(corpus, heldout):
         tagger.log_probability(heldout, [["XX"] * n for n in np.diff(heldout.offsets)])
     with pytest.raises(SettingError, match="no probabilities"):
         KernelPerceptron("pos", "word[0]", epochs=1).fit(corpus).predict_kbest(heldout)
+
+
+@pytest.mark.parametrize("make", [lambda: CRF("chunk", FEATURES), lambda: CRF("chunk", FEATURES, order=2),
+                                  lambda: SemiCRF("chunk", FEATURES, segments="")])  # fmt: skip
+def test_entropy_samples_and_posteriors_equal_enumeration(corpus, heldout, make):
+    model = make().fit(corpus)
+    short = Corpus.from_lists({name: [row[:3] for row in heldout.sentences(name)[:3]] for name in ("word", "pos")})
+    paths = model.predict_kbest(short, 10_000)
+    entropy = [-sum(np.exp(one.log_probability) * one.log_probability for one in own) for own in paths]
+    np.testing.assert_allclose(model.entropy(short), entropy, atol=1e-9)
+    drawn = model.sample(short, 4000, seed=3)
+    assert drawn == model.sample(short, 4000, seed=3)
+    marginals = model.predict_marginals(short)
+    for own, found, rows, best in zip(paths, drawn, marginals, model.predict_posterior(short), strict=True):
+        for one in own[:3]:
+            assert abs(found.count(one.labels) / 4000 - np.exp(one.log_probability)) < 0.04
+
+        def right(labels, rows=rows):
+            return sum(row[model.classes_.index(label)] for row, label in zip(rows, labels, strict=True))
+
+        assert right(best) == pytest.approx(max(right(one.labels) for one in own))
+    for wrong in ({"count": 0}, {"count": "a"}, {"seed": -1}):
+        with pytest.raises(SettingError):
+            model.sample(short, **wrong)

@@ -166,7 +166,7 @@ class Chain:
         beam_paths(self.scores, self._blocks, int(self.positional), self.offsets, width, paths, totals, bounds)
         for s in np.flatnonzero(~np.isfinite(totals))[:1].tolist():
             self._require_paths(self.best()[1])
-            raise NoLegalPathError(f"sentence {s + 1}: a beam of width {width} loses every legal path; widen it")
+            raise NoLegalPathError(f": a beam of width {width} loses every legal path; widen it", s)
         return paths, totals, bounds
 
     @property
@@ -275,8 +275,9 @@ class Chain:
                 alive = np.asarray(alive & (self.scores[t] > -np.inf))
                 if not alive.any():
                     raise NoLegalPathError(
-                        f"sentence {s + 1} has no legal path: every label of token {t - a + 1} is forbidden, "
-                        "by itself or after what can come before it"
+                        f" has no legal path: every label of token {t - a + 1} is forbidden, by itself or after what "
+                        "can come before it",
+                        s,
                     )
         if totals is not None:
             raise DataError("scores add up to more than a number can hold; make them smaller")

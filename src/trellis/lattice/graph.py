@@ -118,7 +118,7 @@ class Graph:
         if not np.isfinite(totals).all():
             self.require_paths(self.best()[1])
             lost = int(np.flatnonzero(~np.isfinite(totals))[0])
-            raise NoLegalPathError(f"sentence {lost + 1}: a beam of width {width} loses every legal path; widen it")
+            raise NoLegalPathError(f": a beam of width {width} loses every legal path; widen it", lost)
         return on, totals, bounds
 
     def kbest(self, k: int) -> list[list[tuple[I32, float]]]:
@@ -184,8 +184,9 @@ class Graph:
                 furthest = np.flatnonzero(reached[a:b])
                 where = f"node {furthest[-1] + 1}" if len(furthest) else "its very beginning"
                 raise NoLegalPathError(
-                    f"sentence {s + 1} has no legal path: none comes further than {where}; "
-                    "what follows is forbidden, by itself or after what can come before it"
+                    f" has no legal path: none comes further than {where}; what follows is forbidden, by itself or "
+                    "after what can come before it",
+                    s,
                 )
         raise DataError("scores add up to more than a number can hold; make them smaller")
 

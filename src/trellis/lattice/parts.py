@@ -147,8 +147,9 @@ class PartLattice(ABC):
                 raise DataError("scores add up to more than a number can hold; make them smaller")
             token = int(one.tokens_of(parts)[reached].max(initial=-1)) + 1
             raise NoLegalPathError(
-                f"sentence {s + 1} has no legal path: every label of token {token + 1} is forbidden, by itself or "
-                "after what can come before it"
+                f" has no legal path: every label of token {token + 1} is forbidden, by itself or after what can come "
+                "before it",
+                s,
             )
 
     def best(self) -> tuple[I32, F64]:

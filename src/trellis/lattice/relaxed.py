@@ -102,7 +102,7 @@ def _priced(problem: _Priced, on: BOOL, bound: float, s: int) -> tuple[I32, floa
 
 
 def _none(s: int) -> NoLegalPathError:
-    return NoLegalPathError(f"sentence {s + 1}: no labelling was found that has each of the types once at most")
+    return NoLegalPathError(": no labelling was found that has each of the types once at most", s)
 
 
 @dataclass(frozen=True)

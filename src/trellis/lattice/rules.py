@@ -39,10 +39,11 @@ class Rules:
         """Of the labels that tokens may have, those that they may have where they stand."""
         left = allowed.mask() & ~self.forbidden(offsets)
         for t in np.flatnonzero(~left.any(axis=1))[:1].tolist():
-            s = int(np.searchsorted(offsets, t, side="right"))
+            s = int(np.searchsorted(offsets, t, side="right")) - 1
             raise NoLegalPathError(
-                f"sentence {s} has no legal path: none of the labels that token {t - int(offsets[s - 1]) + 1} may have "
-                "can stand at that end of a sentence"
+                f" has no legal path: none of the labels that token {t - int(offsets[s]) + 1} may have can stand at "
+                "that end of a sentence",
+                s,
             )
         return Allowed.of_mask(left)
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
+from trellis.errors import NoLegalPathError
 from trellis.features import Batch, FeatureKind, Given, Packed, Reading, offsets_of
 from trellis.jit import announce
 from trellis.labels import runs
@@ -46,7 +47,10 @@ class Batched(ABC):
 
         def one(first: int, batch: Batch) -> Answer:
             offsets = batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch)
-            return answer(self.pack(batch, first), offsets)
+            try:
+                return answer(self.pack(batch, first), offsets)
+            except NoLegalPathError as error:
+                raise error.after(first) from None
 
         announce(self.work(data.tokens if isinstance(data, Corpus) else int(offsets_of(data)[-1])))
         batches = list(_cut(self.features.translated(data)))
@@ -66,9 +70,12 @@ class Batched(ABC):
 
 
 def _cut(data: Batch) -> Iterator[tuple[int, Batch]]:
-    """Runs of sentences, each with the number of its first one (of a corpus, where lines are counted: 0)."""
+    """Runs of sentences, each with the number of its first one."""
     if isinstance(data, Corpus | Reading):
-        yield from ((0, batch) for batch in data.batches(_BATCH))
+        first = 0
+        for batch in data.batches(_BATCH):
+            yield first, batch
+            first += len(batch.offsets) - 1
         return
     for first, last in runs(offsets_of(data), _BATCH):
         yield first, data[first:last]

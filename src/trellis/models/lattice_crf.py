@@ -24,7 +24,7 @@ from trellis.models.lattice_model import LatticeModel
 from trellis.models.lattice_serial import lattice_description_of, lattice_model_from
 from trellis.models.probabilities import Span, kbest_in, log_probabilities_in
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
-from trellis.models.settings import USUAL_L2, check_settings, is_count
+from trellis.models.settings import USUAL_L2, check_draws, check_settings, is_count
 from trellis.models.trained import Trained
 from trellis.training import Progress
 
@@ -201,6 +201,25 @@ class LatticeCRF(Trained[LatticeModel]):
             [LatticePath(_segments(own, path)[0], log_p) for path, log_p in paths]
             for own, paths in ((data.part(s, s + 1), paths) for s, paths in enumerate(found))
         ]
+
+    def predict_posterior(self, X: Given) -> list[list[Segment]]:
+        """The segments of the path with the highest sum of their probabilities."""
+        data = lattices_of(X)
+        paths = self._model.batches(data, self._threads, lambda lattice: lattice.posterior()[0])
+        return _segments(data, np.concatenate([np.zeros(0, np.int32), *paths]))
+
+    def sample(self, X: Given, count: int = 1, seed: int = 0) -> list[list[list[Segment]]]:
+        """For each lattice the segments of so many paths, drawn as often as they are probable."""
+        check_draws(count, seed)
+        data, rng = lattices_of(X), np.random.default_rng(seed)
+        drawn = self._model.batches(data, 1, lambda lattice: lattice.sample(int(count), rng))
+        paths = np.concatenate([np.zeros((int(count), 0), np.int32), *drawn], axis=1)
+        return [list(each) for each in zip(*(_segments(data, path) for path in paths), strict=True)]
+
+    def entropy(self, X: Given) -> F64:
+        """How unsure the model is of the path through each lattice, in nats: F64[lattices]."""
+        found = self._model.batches(lattices_of(X), self._threads, lambda lattice: lattice.entropy())
+        return np.concatenate([np.zeros(0), *found])
 
     def predict_spans(self, X: Given, min_confidence: float = 0.0) -> list[list[Span]]:
         """The segments of the best path with the probability that each is on the path, whatever else is; those with at

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import DataError
+from trellis.errors import DataError, NoLegalPathError
 from trellis.features import FeatureKind, GivenFeatures, Packed
 from trellis.features.arc_columns import ArcColumns
 from trellis.features.lattices import Lattices
@@ -43,7 +43,10 @@ class LatticeModel:
         """Cuts the data into batches and answers their lattices on threads, in order."""
 
         def one(first: int, batch: Lattices) -> Answer:
-            return answer(self.lattice(batch, first))
+            try:
+                return answer(self.lattice(batch, first))
+            except NoLegalPathError as error:
+                raise error.after(first) from None
 
         batches = list(data.batches(_BATCH))
         if threads <= 1 or len(batches) <= 1:

@@ -28,7 +28,7 @@ from trellis.models.probabilities import (
     log_probabilities_in,
     numbered,
 )
-from trellis.models.settings import is_count
+from trellis.models.settings import check_draws, is_count
 from trellis.models.tagger import Chains, Tagger
 
 F64 = NDArray[np.float64]
@@ -137,6 +137,34 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
         if not 0.0 < threshold <= 1.0:
             raise SettingError(f"threshold is {threshold!r}; expected a probability above 0")
         return self._spans(self._segments(X, threshold, constraints), X)
+
+    def predict_posterior(self, X: Sentences, constraints: Constraints | None = None) -> list[list[str]]:
+        """Labels with the highest sum of their probabilities, of those that can follow each other: as many as possible
+        are right, where `predict` has the best chance that all are."""
+
+        def answer(lattice: Lattice) -> list[list[str]]:
+            paths, _ = lattice.posterior()
+            return [self._names(paths[a:b]) for a, b in pairwise(lattice.offsets.tolist())]
+
+        return [labels for batch in self._asked(X, constraints, answer) for labels in batch]
+
+    def sample(
+        self, X: Sentences, count: int = 1, seed: int = 0, constraints: Constraints | None = None
+    ) -> list[list[list[str]]]:
+        """For each sentence so many labellings, drawn as often as they are probable."""
+        check_draws(count, seed)
+        rng = np.random.default_rng(seed)
+
+        def answer(lattice: Lattice) -> list[list[list[str]]]:
+            drawn = lattice.sample(int(count), rng)
+            return [[self._names(path[a:b]) for path in drawn] for a, b in pairwise(lattice.offsets.tolist())]
+
+        # one batch after the other: what is drawn must not depend on the number of threads
+        return [drawn for batch in self._asked(X, constraints, answer, 1) for drawn in batch]
+
+    def entropy(self, X: Sentences, constraints: Constraints | None = None) -> F64:
+        """How unsure the model is of the labels of each sentence, in nats: F64[sentences]. 0: quite sure."""
+        return np.concatenate([np.zeros(0), *self._asked(X, constraints, lambda lattice: lattice.entropy())])
 
     def log_probability(self, X: Sentences, y: Labels | None = None) -> F64:
         """log P(labels) of each sentence, F64[sentences]; labels are `y`, or the target column of a corpus."""

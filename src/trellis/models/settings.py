@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,13 @@ def _number(value: object) -> bool:
 def is_count(value: object) -> bool:
     """Whether it is a whole number >= 1."""
     return isinstance(value, Integral) and _number(value) and int(value) >= 1
+
+
+def check_draws(count: object, seed: object) -> None:
+    """How often to draw at random, and from where on."""
+    if not is_count(count):
+        raise SettingError(f"count is {shown(count)}; expected a whole number >= 1")
+    check_settings(SimpleNamespace(seed=seed), "seed")
 
 
 def _is_length(value: object) -> bool:
