@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, SettingError
-from trellis.features.lattices import Lattice, Lattices
-from trellis.metrics.report import Report, of_counts
-from trellis.metrics.segments import Counts
-from trellis.models.agreeing import Agreed, agreed_on, matches
+from trellis.features.lattices import Lattices
+from trellis.metrics.report import Report
+from trellis.models.agreeing import agreed_on
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
 from trellis.models.known import weights_of
 from trellis.models.lattice_learning import lattice_layout, learn_arcs, learn_nodes
 from trellis.models.lattice_model import LatticeModel
+from trellis.models.lattice_paths import (
+    Given,
+    Known,
+    LatticePath,
+    LatticesHeldOut,
+    Segment,
+    lattices_of,
+    report_of,
+    segments_of,
+    those_that_fit,
+)
 from trellis.models.lattice_serial import lattice_description_of, lattice_model_from
 from trellis.models.probabilities import Span, kbest_in, log_probabilities_in
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
@@ -34,23 +43,6 @@ if TYPE_CHECKING:
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
-Given = Lattices | Sequence[Lattice]
-Known = Sequence[Sequence[Any]]
-
-
-class Segment(NamedTuple):
-    """Characters, or whatever a lattice counts, from `start` up to but not including `end`, and the label."""
-
-    start: int
-    end: int
-    label: str
-
-
-class LatticePath(NamedTuple):
-    """The segments of a path, and the logarithm of its probability."""
-
-    segments: list[Segment]
-    log_probability: float
 
 
 class LatticeCRF(Trained[LatticeModel]):
@@ -144,7 +136,7 @@ class LatticeCRF(Trained[LatticeModel]):
         given, weights = agreed_on(data, y, soft, self.partial), weights_of(sample_weight, len(data))
         loss = loss_of(self, given.kind, False)
         if not given.fits.all():
-            data, given, weights = _fitting(data, given, weights)
+            data, given, weights = those_that_fit(data, given, weights)
         if not len(data.start):
             raise DataError("there is no node to learn from")
         seen = np.ones(len(given.seen), bool) if self.all_nodes else given.seen
@@ -159,7 +151,7 @@ class LatticeCRF(Trained[LatticeModel]):
             packed.indptr, packed.ids, packed.values, given.path, data.offsets, more=target, lattices=lattices
         )
         shards = cut_into_shards(layout, examples, loss)
-        held_out = None if dev is None else _HeldOut(model, lattices_of(dev), dev_y)
+        held_out = None if dev is None else LatticesHeldOut(model, lattices_of(dev), dev_y)
         fitting.describe(model, examples, held_out, model.weights)
         del packed, examples
         outcome = fitting.minimised(shards, prior, optimizer, model.weights, held_out, [data, model], self._threads)
@@ -171,7 +163,7 @@ class LatticeCRF(Trained[LatticeModel]):
     def predict(self, X: Given) -> list[list[Segment]]:
         """The segments of the best path through each lattice."""
         data = lattices_of(X)
-        return _segments(data, self._best(data))
+        return segments_of(data, self._best(data))
 
     def predict_nodes(self, X: Given) -> list[list[int]]:
         """The numbers of the nodes on the best path through each lattice."""
@@ -198,7 +190,7 @@ class LatticeCRF(Trained[LatticeModel]):
 
         found = [paths for batch in self._model.batches(data, self._threads, answer) for paths in batch]
         return [
-            [LatticePath(_segments(own, path)[0], log_p) for path, log_p in paths]
+            [LatticePath(segments_of(own, path)[0], log_p) for path, log_p in paths]
             for own, paths in ((data.part(s, s + 1), paths) for s, paths in enumerate(found))
         ]
 
@@ -206,7 +198,7 @@ class LatticeCRF(Trained[LatticeModel]):
         """The segments of the path with the highest sum of their probabilities."""
         data = lattices_of(X)
         paths = self._model.batches(data, self._threads, lambda lattice: lattice.posterior()[0])
-        return _segments(data, np.concatenate([np.zeros(0, np.int32), *paths]))
+        return segments_of(data, np.concatenate([np.zeros(0, np.int32), *paths]))
 
     def sample(self, X: Given, count: int = 1, seed: int = 0) -> list[list[list[Segment]]]:
         """For each lattice the segments of so many paths, drawn as often as they are probable."""
@@ -214,7 +206,7 @@ class LatticeCRF(Trained[LatticeModel]):
         data, rng = lattices_of(X), np.random.default_rng(seed)
         drawn = self._model.batches(data, 1, lambda lattice: lattice.sample(int(count), rng))
         paths = np.concatenate([np.zeros((int(count), 0), np.int32), *drawn], axis=1)
-        return [list(each) for each in zip(*(_segments(data, path) for path in paths), strict=True)]
+        return [list(each) for each in zip(*(segments_of(data, path) for path in paths), strict=True)]
 
     def entropy(self, X: Given) -> F64:
         """How unsure the model is of the path through each lattice, in nats: F64[lattices]."""
@@ -229,7 +221,7 @@ class LatticeCRF(Trained[LatticeModel]):
         kept = on * (p >= min_confidence)
         return [
             [Span(*segment, q) for segment, q in zip(own, p[a:b][kept[a:b] == 1].tolist(), strict=True)]
-            for own, (a, b) in zip(_segments(data, kept), pairwise(data.offsets.tolist()), strict=True)
+            for own, (a, b) in zip(segments_of(data, kept), pairwise(data.offsets.tolist()), strict=True)
         ]
 
     def log_probability(self, X: Given, y: Known) -> F64:
@@ -252,7 +244,7 @@ class LatticeCRF(Trained[LatticeModel]):
     def evaluate(self, X: Given, y: Known) -> Report:
         """Precision, recall and F1 of segments with their labels; accuracy is the share of them that are found."""
         data = lattices_of(X)
-        return _report(data, self._best(data), y)
+        return report_of(data, self._best(data), y)
 
     def score(self, X: Given, y: Known) -> float:
         """The F1 of segments with their labels."""
@@ -273,85 +265,3 @@ class LatticeCRF(Trained[LatticeModel]):
             return found.nodes
 
         return np.concatenate([np.zeros(0), *self._model.batches(data, self._threads, answer)])
-
-
-class _HeldOut:
-    """`held_out(theta)`: the F1 of segments on development data."""
-
-    def __init__(self, model: LatticeModel, data: Lattices, y: Known | None):
-        if y is None:
-            raise SettingError("development data needs segments: give dev_y too")
-        if not len(data.start):
-            raise DataError("there is no node in the development data")
-        self._data, self._y, self._model = data, y, model
-        self._packed = model.packed(data)
-
-    def __call__(self, theta: F64) -> float:
-        lattice = self._model.with_weights(theta).scored(*self._packed)
-        return _report(self._data, lattice.best()[0], self._y).headline
-
-    @property
-    def tokens(self) -> int:
-        return len(self._data.start)
-
-    @property
-    def content(self) -> object:
-        found = matches(self._data, self._y)
-        return self._packed[0], self._packed[1], found
-
-
-def lattices_of(X: Any) -> Lattices:
-    """Lattices, packed."""
-    if isinstance(X, Lattices):
-        return X
-    if isinstance(X, Lattice):
-        raise DataError("one Lattice is given; expected a list of them")
-    if isinstance(X, str) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
-        raise DataError(f"expected lattices (of a Lexicon, or a list of Lattice), not {type(X).__name__}")
-    return Lattices.of(X)
-
-
-def _fitting(data: Lattices, given: Agreed, weights: F64 | None) -> tuple[Lattices, Agreed, F64 | None]:
-    """The lattices that have all that is known of their paths."""
-    lacking = int((~given.fits).sum())
-    if lacking == len(data):
-        raise DataError("no lattice has all of its segments in y, so there is nothing to learn from")
-    warnings.warn(
-        f"{lacking} of {len(data)} lattices lack a segment that y has; they are not learnt from", stacklevel=3
-    )
-    weights = None if weights is None else weights[given.fits]
-    return data.chosen(given.fits), given.chosen(data.offsets), weights
-
-
-def _segments(data: Lattices, on: I32) -> list[list[Segment]]:
-    chosen = np.flatnonzero(on)
-    names = map(data.labels.strings.__getitem__, data.labels.ids[chosen].tolist())
-    rows = list(map(Segment, data.start[chosen].tolist(), data.end[chosen].tolist(), names))
-    cuts = np.searchsorted(chosen, data.offsets).tolist()
-    return [rows[a:b] for a, b in pairwise(cuts)]
-
-
-def _report(data: Lattices, on: I32, y: Known) -> Report:
-    """Of the segments of a path against those that are right."""
-    counts: dict[str, list[int]] = {}
-    if len(y) != len(data):
-        raise DataError(f"{len(data)} lattices and {len(y)} lists of segments in y; expected one for each lattice")
-    for s, (found, items) in enumerate(zip(_segments(data, on), y, strict=True)):
-        right = {_right(data, s, item) for item in items}
-        for segment in right:
-            counts.setdefault(segment.label, [0, 0, 0])[0] += 1
-        for segment in found:
-            row = counts.setdefault(segment.label, [0, 0, 0])
-            row[1] += 1
-            row[2] += segment in right
-    return of_counts({label: Counts(*counts[label]) for label in sorted(counts)}, len(y))
-
-
-def _right(data: Lattices, s: int, item: Any) -> Segment:
-    if isinstance(item, int | np.integer):
-        v = int(data.offsets[s]) + int(item)
-        return Segment(int(data.start[v]), int(data.end[v]), data.labels.strings[data.labels.ids[v]])
-    start, end, label = item
-    if not isinstance(label, str):
-        raise DataError(f"lattice {s + 1}: the label {label!r}; what is compared needs one label for each segment")
-    return Segment(int(start), int(end), label)
