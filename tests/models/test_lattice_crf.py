@@ -290,5 +290,8 @@ class TestWrongInput:
             segmenter.predict([Lattice([Node(0, 1, lexicon.labels[0])])])
         with pytest.raises(SettingError, match="k is 0"):
             small.predict_kbest(LATTICES, 0)
+        for y, what in (([[9]], "has no node 9"), ([[(0, 1)]], "expected the number of a node"), ([], "0 lists")):
+            with pytest.raises(DataError, match=what):
+                small.score(LATTICES[:1], y)
         with pytest.raises(DataError, match="one label for each segment"):
             small.score(LATTICES[:1], [[(0, 1, None)]])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, SettingError
 from trellis.features.lattices import Lattices
 from trellis.metrics.report import Report
-from trellis.models.agreeing import agreed_on
+from trellis.models.agreeing import agreed_on, matches
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
 from trellis.models.known import weights_of
@@ -244,6 +244,7 @@ class LatticeCRF(Trained[LatticeModel]):
     def evaluate(self, X: Given, y: Known) -> Report:
         """Precision, recall and F1 of segments with their labels; accuracy is the share of them that are found."""
         data = lattices_of(X)
+        matches(data, y)  # says what is wrong with y
         return report_of(data, self._best(data), y)
 
     def score(self, X: Given, y: Known) -> float:

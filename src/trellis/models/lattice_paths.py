@@ -58,10 +58,8 @@ def segments_of(data: Lattices, on: I32) -> list[list[Segment]]:
 
 
 def report_of(data: Lattices, on: I32, y: Known) -> Report:
-    """Of the segments of a path against those that are right."""
+    """Of the segments of a path against those that are right, which `matches` has checked."""
     counts: dict[str, list[int]] = {}
-    if len(y) != len(data):
-        raise DataError(f"{len(data)} lattices and {len(y)} lists of segments in y; expected one for each lattice")
     for s, (found, items) in enumerate(zip(segments_of(data, on), y, strict=True)):
         right = {_right(data, s, item) for item in items}
         for segment in right:
@@ -104,7 +102,7 @@ class LatticesHeldOut:
         if not len(data.start):
             raise DataError("there is no node in the development data")
         self._data, self._y, self._model = data, y, model
-        self._packed = model.packed(data)
+        self._matches, self._packed = matches(data, y), model.packed(data)
 
     def __call__(self, theta: F64) -> float:
         lattice = self._model.with_weights(theta).scored(*self._packed)
@@ -116,5 +114,4 @@ class LatticesHeldOut:
 
     @property
     def content(self) -> object:
-        found = matches(self._data, self._y)
-        return self._packed[0], self._packed[1], found
+        return *self._packed, self._matches
