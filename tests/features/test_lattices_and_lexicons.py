@@ -54,6 +54,8 @@ class TestLattices:
             ([Node(0, 1, "X")], r"lattice 2 is \[Node.*expected a Lattice"),
             (Lattice([Node(0, 1, "X"), (1, 2)]), "lattice 2, node 1: .*expected Node"),
             (Lattice([Node(0, 1, 7)]), "lattice 2, node 0: .*expected Node"),
+            (Lattice(None), "lattice 2: its nodes are None"),
+            (Lattice([Node(0, 2**63, "X")]), "the span 0 to 9223372036854775808"),
             (Lattice([Node(0, 0, "X")]), "node 0: the span 0 to 0; expected 0 <= start < end"),
             (Lattice([Node(1, 2, "X"), Node(0, 1, "X")]), "node 1 begins before node 0; sort"),
             (Lattice([Node(0, 1, "X")], [Arc(0, 1)]), "lattice 2, arc 0: .*numbers of nodes, 0 to 0"),

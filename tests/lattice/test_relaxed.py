@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.errors import NoLegalPathError, SettingError
+from trellis.errors import DataError, NoLegalPathError, SettingError
 from trellis.lattice.relaxed import ManyOnce
 from trellis.lattice.segments import SegmentChain, SegmentTypes
 from trellis.lattice.spelling import Spelling
@@ -75,9 +75,8 @@ def test_most_are_found_to_be_the_best():
         best = exact(scores, transitions, LABELS, range(TYPES))
         gaps.append((bounds[0] - totals[0], best - totals[0]))
     proven, off = np.array(gaps).T
-    assert (proven < 1e-9).mean() > 0.5
-    assert (off < 1e-9).mean() > 0.7
-    assert off.max() < 1.5
+    assert (proven < 1e-9).mean() > 0.95
+    assert (off < 1e-9).mean() > 0.95
 
 
 def test_segments_of_a_semi_markov_chain():
@@ -108,3 +107,58 @@ def test_no_path_and_other_questions_are_said():
     lattice = ManyOnce.of(chain, Spelling(*spelling_of(LABELS)), tuple(range(TYPES)))
     with pytest.raises(NoLegalPathError, match="sentence 1"):
         lattice.best()
+
+
+def test_ties_break_no_rule():
+    """Where all scores are equal, every path is a best one."""
+    types = SegmentTypes.of([2] * TYPES + [1], [*range(1, 13, 2), 0], [*range(2, 13, 2), -1], 13)
+    scores = np.zeros((6, types.cells))
+    scores[types.of_cells[0] > np.arange(6)[:, None] + 1] = -np.inf
+    scores[:, types.of_cells[1] == TYPES] = -1.0
+    chain = SegmentChain(scores.ravel(), np.zeros(len(types) ** 2), np.array([0, 6]), types)
+    path, total, bound = ManyOnce.of(chain, Spelling(*spelling_of(LABELS)), tuple(range(TYPES))).bounded()
+    assert (counts(path, LABELS) <= 1).all()
+    assert total[0] == bound[0] == 0.0
+
+
+def test_as_many_types_as_tokens_each_of_them_once():
+    """Without O every path that keeps to the rule is a permutation."""
+    labels = [f"B-{kind}" for kind in "ABCDEF"]
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        scores = rng.normal(size=(6, 6)) * 2
+        chain = WrittenChain(scores.ravel(), rng.normal(size=36), np.array([0, 6]), 6, False)
+        lattice = ManyOnce.of(chain, Spelling(*spelling_of(labels)), tuple(range(6)))
+        best = exact(scores, chain.arc_scores.reshape(6, 6), labels, range(6))
+        path, total, bound = lattice.bounded()
+        assert sorted(path.tolist()) == list(range(6))
+        assert total[0] == bound[0] == pytest.approx(best)
+
+
+def test_too_little_room_is_seen_in_the_bound(monkeypatch):
+    for rooms in ((1,), (2,), (1, 4)):
+        monkeypatch.setattr("trellis.lattice.relaxed._ROOMS", rooms)
+        off = []
+        for seed in range(20):
+            chain, scores, transitions = chain_of(seed, [9], 1.0)
+            path, total, bound = ManyOnce.of(chain, Spelling(*spelling_of(LABELS)), tuple(range(TYPES))).bounded()
+            best = exact(scores, transitions, LABELS, range(TYPES))
+            assert (counts(path, LABELS) <= 1).all()
+            assert total[0] <= best + 1e-9
+            assert bound[0] >= best - 1e-9
+            off.append(bound[0] - total[0])
+        assert max(off) > 0.0
+
+
+def test_a_path_that_was_missed_is_not_said_to_be_none(monkeypatch):
+    monkeypatch.setattr("trellis.lattice.relaxed._ROOMS", (1,))
+    labels = [f"B-{kind}" for kind in "ABCDEF"]
+    missed = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        chain = WrittenChain(rng.normal(size=36) * 2, rng.normal(size=36), np.array([0, 6]), 6, False)
+        try:
+            ManyOnce.of(chain, Spelling(*spelling_of(labels)), tuple(range(6))).best()
+        except DataError as error:
+            missed += "there may be one" in str(error)
+    assert missed > 0

@@ -179,6 +179,25 @@ class TestLearning:
         model = LatticeCRF(loss=loss, l2=0.1, tol=1e-2).fit(lexicon.lattices(texts[:20]), gold[:20])
         assert model.score(lexicon.lattices(texts[:20]), gold[:20]) > 0.95
 
+    def test_probabilities_of_nodes_come_out_as_they_went_in(self):
+        nodes = [Node(0, 1, "X", ["a"]), Node(0, 2, "X", ["b"]), Node(1, 2, "X", ["c"])]
+        model = LatticeCRF(l2=1e-6, tol=1e-9).fit([Lattice(nodes)], soft=[[0.5, 0.5, 0.5]])
+        np.testing.assert_allclose(model.predict_marginals([Lattice(nodes)])[0], 0.5, atol=1e-4)
+
+    def test_lattices_without_arcs(self):
+        apart = [Lattice([Node(0, 1, "X", ["a"]), Node(2, 3, "X", ["b"])])]
+        with pytest.raises(DataError, match="no path"):
+            LatticeCRF().fit(apart, [[0, 1]])
+        single = [Lattice([Node(0, 1, "X", ["a"])])]
+        model = LatticeCRF().fit(single, [[0]])
+        assert model.log_probability(single, [[]]).tolist() == [-np.inf]
+
+    def test_labels_of_a_lexicon_need_not_be_in_the_training_texts(self):
+        lexicon = Lexicon({"ab": "N", "cd": "N", "zz": "V"}, unknown_labels=["N"])
+        model = LatticeCRF().fit(lexicon.lattices(["abcd"]), [[(0, 2, "N"), (2, 4, "N")]])
+        assert model.classes_ == ["N", "V"]
+        assert model.predict(lexicon.lattices(["abzz"]))
+
     def test_weights_of_lattices_count(self):
         twice = LatticeCRF(tol=1e-9).fit(LATTICES[:2] + LATTICES[:1], PATHS[:2] + PATHS[:1])
         heavy = LatticeCRF(tol=1e-9).fit(LATTICES[:2], PATHS[:2], sample_weight=[2.0, 1.0])
@@ -243,6 +262,9 @@ class TestWrongInput:
             ([[0, 7], [], [], []], "lattice 1 has no node 7; it has 5"),
             ([[(0, 1)], [], [], []], r"lattice 1: \(0, 1\) in y; expected the number of a node, or"),
             ([[(0, 1, 5)], [], [], []], "the label 5 in y"),
+            ([[(5, -10, "X")], [], [], []], r"lattice 1: \(5, -10, 'X'\) in y"),
+            ([[(0.9, 2.7, "X")], [], [], []], r"lattice 1: \(0.9, 2.7, 'X'\) in y"),
+            ([5, [], [], []], "lattice 1: 5 in y; expected a list of segments"),
             ([[0, 4], [1, 4], [0], []], "lattice 1: the segments in y are no path"),
             ([[0, 1, 4], [1, 4], [0], []], "lattice 1: the segments 0 to 1 and 0 to 2 in y overlap"),
         ],

@@ -10,7 +10,7 @@ import pytest
 
 from trellis import CRF, Constraints, SemiCRF, load
 from trellis.corpus import Corpus
-from trellis.errors import CheckpointError, SettingError
+from trellis.errors import CheckpointError, DataError, SettingError
 from trellis.labels import illegal
 from trellis.labels.encode import encoded
 from trellis.metrics.segments import segments
@@ -193,3 +193,34 @@ def test_the_command_line(corpus, heldout, tmp_path):
     run = CliRunner().invoke(app, ["eval", str(tmp_path / "m"), str(tmp_path / "test"), "--json"])
     assert run.exit_code == 0, run.output
     assert '"f1"' in run.output
+
+
+def test_a_gazetteer_may_have_types_that_training_never_meets(tmp_path):
+    path = tmp_path / "names.txt"
+    path.write_text("LOC\tParis\nLOC\tLyon\nZZZ\tTokyo\n")
+    train = Corpus.from_lists({"word": [["in", "Paris"], ["Lyon", "is"]] * 5, "ner": [["O", "B-L"], ["B-L", "O"]] * 5})
+    semi = SemiCRF("ner", "word[0]", segments=f"length + gazetteer({path})").fit(train)
+    assert len(semi.predict(Corpus.from_lists({"word": [["in", "Tokyo", "Paris"]]}))[0]) == 3
+
+
+def test_in_io_no_segment_follows_one_of_its_type():
+    """Labels could not tell the two from one."""
+    words = [["a", "b"], ["a", "a"], ["b", "a"], ["b"]]
+    labels = [["I-X", "O"], ["I-X", "I-X"], ["O", "I-X"], ["O"]]
+    train = Corpus.from_lists({"word": words * 3, "y": labels * 3})
+    semi = SemiCRF("y", "word[0]", segments="length").fit(train)
+    assert semi.model_.encoding == "io"
+    for paths, rows in zip(semi.predict_kbest(train, 100), semi.predict_marginals(train), strict=True):
+        assert len({tuple(path.labels) for path in paths}) == len(paths)
+        assert sum(np.exp(path.log_probability) for path in paths) == pytest.approx(1.0)
+        assert rows[0, semi.classes_.index("I-X")] == pytest.approx(
+            sum(np.exp(path.log_probability) for path in paths if path.labels[0] == "I-X")
+        )
+    best = semi.predict_kbest(train, 1)
+    of_best = semi.log_probability(train, [paths[0].labels for paths in best])
+    np.testing.assert_allclose(of_best, [paths[0].log_probability for paths in best], atol=1e-9)
+
+
+def test_where_all_segments_are_too_long_there_is_nothing_to_learn():
+    with pytest.warns(UserWarning, match="1 of 1"), pytest.raises(DataError, match="longer than `longest` allows"):
+        SemiCRF(longest=1).fit([[["a"], ["b"]]], [["B-X", "I-X"]])

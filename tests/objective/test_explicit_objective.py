@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from trellis.engine import ThreadedObjective
+from trellis.lattice.explicit import ExplicitLattice
 from trellis.lattice.shape import Shape
 from trellis.losses import Target, find_loss
 from trellis.objective import L2, Examples, cut_into_shards
@@ -111,7 +113,7 @@ class Problem:
                 agree = [all(target.known[v, 1] for v in path) for path in paths]
                 value = log_sum(scores) - log_sum(scores[agree])
             elif target.soft is not None:
-                q = np.array([np.prod([target.soft[v, 1] for v in path]) for path in paths])
+                q = np.array([self._going_on(path, s) for path in paths])
                 value = log_sum(scores) - (q / q.sum() * scores).sum()
             elif name in ("hinge", "softmax-margin"):
                 costs = scores + [sum(not target.path[v] for v in path) for path in paths]
@@ -127,6 +129,19 @@ class Problem:
                 value = np.expm1(value) if name == "exp" else value
             total += target.weights[s] * value
         return total
+
+    def _going_on(self, path, s):
+        """The product of the probabilities of each node among all that could be in its place."""
+        shape, p = self.shape, self.target.soft[:, 1]
+        a, b = shape.offsets[s : s + 2].tolist()
+        total = 1.0
+        for u, v in pairwise((None, *path)):
+            others = [w for w in range(a, b) if (shape.first[w] if u is None else self._arc(u, w))]
+            total *= p[v] / sum(p[w] for w in others)
+        return total
+
+    def _arc(self, u, w):
+        return u in self.shape.source[self.shape.start[w] : self.shape.start[w + 1]]
 
     def _gold(self, s):
         a, b = self.shape.offsets[s : s + 2].tolist()
@@ -178,3 +193,15 @@ def test_shards_add_up_to_one(monkeypatch):
     assert len(answers) == 1
     assert value == pytest.approx(whole[0], rel=1e-12)
     np.testing.assert_allclose(gradient, whole[1], rtol=1e-10, atol=1e-12)
+
+
+def test_probabilities_of_nodes_are_learnt_as_they_are():
+    """Where they are those of a distribution over paths, nothing is nearer to them than that."""
+    problem = Problem(11, "gold")
+    scores = problem.rng.normal(size=len(problem.labels)) * 2
+    lattice = ExplicitLattice(scores, np.zeros(len(problem.shape.source)), problem.shape.offsets, problem.shape)
+    p = lattice.marginals().nodes
+    other = replace(lattice, node_scores=problem.rng.normal(size=len(p)))
+    softened = other.softened(np.stack([1.0 - p, p], axis=1))
+    np.testing.assert_allclose(softened.marginals().nodes, p, atol=1e-12)
+    np.testing.assert_allclose(softened.marginals().log_z, 0.0, atol=1e-12)

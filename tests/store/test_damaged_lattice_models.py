@@ -89,6 +89,8 @@ def strings(name, values):
         ("semi", put("segments", "spans", "parts", value=["what"])),
         ("semi", put("segments", "spans", "longest", value=0)),
         ("semi", put("segments", "spans", "column", value=3)),
+        ("semi", put("segments", "spans", "longest", value=60_000)),
+        ("semi", put("segments", "spans", "longest", value=3)),
         ("semi", put("params", "longest", value={"PER": 0})),
         ("lattice", setting("weights", np.inf)),
         ("lattice", setting("pair_labels", 2)),

@@ -25,6 +25,8 @@ from trellis.lattice.shape import Shape
 I64 = NDArray[np.int64]
 BOOL = NDArray[np.bool_]
 
+FARTHEST = (1 << 31) - 1  # where a node may end
+
 
 class Node(NamedTuple):
     """The span from `start` up to but not including `end` of a text, with a label and attributes: a list of names, or
@@ -179,17 +181,20 @@ def _bases(end: I64, offsets: I64) -> I64:
 def _checked(lattice: Any, s: int) -> tuple[list[Node], list[Arc] | None]:
     if not isinstance(lattice, Lattice):
         raise DataError(f"lattice {s} is {shown(lattice)}; expected a Lattice")
+    for what, listed in (("nodes", lattice.nodes), ("arcs", lattice.arcs or [])):
+        if isinstance(listed, str) or not hasattr(listed, "__iter__"):
+            raise DataError(f"lattice {s}: its {what} are {shown(listed)}; expected a list of them")
     nodes, before = [], 0
     for n, given in enumerate(lattice.nodes):
         try:
             node = Node(*given)
-            good = isinstance(node.label, str) and all(_is_whole(side) for side in node[:2])
+            good = isinstance(node.label, str) and all(is_whole(side) for side in node[:2])
         except TypeError:
             good = False
         if not good:
             raise DataError(f"lattice {s}, node {n}: {shown(given)}; expected Node(start, end, label, attributes)")
-        if not 0 <= node.start < node.end:
-            what = f"the span {node.start} to {node.end}; expected 0 <= start < end"
+        if not 0 <= node.start < node.end <= FARTHEST:
+            what = f"the span {shown(node.start)} to {shown(node.end)}; expected 0 <= start < end <= {FARTHEST}"
             raise DataError(f"lattice {s}, node {n}: {what}")
         if node.start < before:
             raise DataError(f"lattice {s}, node {n} begins before node {n - 1}; sort nodes by their starts")
@@ -203,7 +208,7 @@ def _checked(lattice: Any, s: int) -> tuple[list[Node], list[Arc] | None]:
 def _checked_arc(given: Any, nodes: list[Node], s: int, e: int) -> Arc:
     try:
         arc = Arc(*given)
-        good = all(_is_whole(side) and 0 <= side < len(nodes) for side in arc[:2])
+        good = all(is_whole(side) and 0 <= side < len(nodes) for side in arc[:2])
     except TypeError:
         good = False
     if not good:
@@ -216,11 +221,13 @@ def _checked_arc(given: Any, nodes: list[Node], s: int, e: int) -> Arc:
 
 
 def _neighbours(nodes: list[Node]) -> Iterator[Arc]:
-    for u, one in enumerate(nodes):
-        for v in range(u + 1, len(nodes)):
-            if nodes[v].start == one.end:
-                yield Arc(u, v)
+    starting: dict[int, list[int]] = {}
+    for v, node in enumerate(nodes):
+        starting.setdefault(node.start, []).append(v)
+    for u, node in enumerate(nodes):
+        yield from (Arc(u, v) for v in starting.get(node.end, ()))
 
 
-def _is_whole(value: object) -> bool:
+def is_whole(value: object) -> bool:
+    """Whether it is a whole number."""
     return isinstance(value, Integral) and not isinstance(value, bool)

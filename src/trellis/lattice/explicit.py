@@ -74,6 +74,23 @@ class ExplicitLattice(PartLattice):
     def tokens_of(self, parts: Parts) -> I64:
         return np.arange(len(parts.of_nodes))
 
+    def softened(self, soft: F64) -> Self:
+        """The lattice whose paths go on from each node as the probabilities of the next ones, F64[nodes, 2], are to one
+        another. Where any node leads to all that begin where it ends, and the probabilities are those of nodes of some
+        distribution over paths, they are those of nodes here, too. (Products over a path would favour short ones.)"""
+        shape = self.shape
+        open_ = (self.node_scores > -np.inf) & (soft[:, 1] > 0.0)
+        p = np.where(open_, soft[:, 1], 0.0)
+        ways = np.where(self.arc_scores > -np.inf, p[shape.heads], 0.0)
+        after = np.bincount(shape.source, weights=ways, minlength=len(p))
+        begin = np.bincount(self.owners, weights=np.where(shape.first, p, 0.0), minlength=self.sentences)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            nodes = np.where(open_, np.where(shape.first, np.log(p / begin[self.owners]), 0.0), -np.inf)
+            arcs = np.where(ways > 0.0, np.log(ways / after[shape.source]), -np.inf)
+        # what a path begins with is no matter of arcs
+        again = np.where(shape.first & open_, nodes, 0.0)[shape.heads]
+        return replace(self, node_scores=nodes, arc_scores=arcs - again)
+
     def solve(self) -> SolvedExplicit:
         parts, graph = self.graph()
         return SolvedExplicit(self, parts, graph.attempt())

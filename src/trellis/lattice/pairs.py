@@ -27,6 +27,9 @@ class PairChain(WindowChain):
     def of(cls, scores: F64, allowed: Allowed, transitions: F64, offsets: I64) -> PairChain:
         return cls(scores, transitions.ravel(), offsets, Windows.of(1, allowed, offsets))
 
+    def on_pairs(self, pairs: F64) -> F64:
+        return pairs.ravel()
+
     best, marginals = PartLattice.best, PartLattice.marginals  # cells have no scores here
 
     def parts(self) -> Parts:

@@ -226,7 +226,7 @@ class PartLattice(ABC):
             (node_h, self.node_parts_of(paths)),
             (arc_h, self.arc_parts_of(paths)),
         ):
-            each = np.where(parts >= 0, values[parts], -np.inf)
+            each = np.append(values, -np.inf)[parts]  # the last one is number -1
             total += np.bincount(owner, weights=each, minlength=self.sentences)
         return total
 

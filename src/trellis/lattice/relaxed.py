@@ -1,31 +1,27 @@
 """The best path in which segments of many types occur once at most: found exactly, or nearly and with a bound.
 
-For up to four types at a time the answer is exact (`once`). The best path that keeps to the rule for some types scores
-no less than the best one that keeps to it for all; and if it happens to keep to all, it is that one. So types are added
-as paths offend against them. Where these are more than four, segments of the others have a price. With n_k(y) segments
-of type k on a path,
-
-    L(price) = max over y of S(y) - sum_k price_k (n_k(y) - 1)  >=  S(y)  for every y that keeps to the rule
-
-for all prices >= 0, and prices that rise where n_k is 2 or more, and fall where it is 0, lower this bound (subgradient
-steps in Polyak's length). A path that keeps to the rule comes of each path on the way: of every type that it has too
-often one segment stays, and all others of that type are forbidden.
+As in `once`, whether a type has occurred is part of where a path is. But of the many sets of types that may have
+occurred on the way to a node only the best few are kept: those with the highest scores, without any for which another
+one has no lower score and has used up no type that it has not (it can go on in no better way). What is left out for
+want of room could score no more than its score so far and the best way on from there, whatever the rule says: the
+highest of these is the bound. Where it is above what was found, the search is done again with more room.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from trellis.errors import NoLegalPathError, SettingError
-from trellis.lattice.graph import BOOL, F64, I32, I64, Graph
+from trellis.errors import DataError, NoLegalPathError, SettingError
+from trellis.labels import first_tokens
+from trellis.lattice.graph import BOOL, F64, I32
 from trellis.lattice.once import MOST_ONCE, AtMostOnce
 from trellis.lattice.parts import PartLattice, Parts
 from trellis.lattice.spelling import Spelling
 
-_STEPS = 60
-_CLOSE = 1e-9  # a gap that is rounding, in relation to the score
+MANY_ONCE = 60  # types: a set of them is a number
+_ROOMS = (16, 128, 1024)  # sets kept at a node
 
 
 @dataclass
@@ -34,14 +30,35 @@ class ManyOnce(AtMostOnce):
 
     @classmethod
     def of(cls, base: PartLattice, spelling: Spelling, kinds: tuple[int, ...]) -> ManyOnce:
+        if len(kinds) > MANY_ONCE:
+            raise SettingError(f"{len(kinds)} types that may occur once; at most {MANY_ONCE}")
         return cls(base.node_scores, base.arc_scores, base.offsets, base, spelling, kinds)
 
     def best(self) -> tuple[I32, F64]:
         return self.bounded()[:2]
 
     def bounded(self) -> tuple[I32, F64, F64]:
-        """Paths, their scores, and bounds (see `best_once`)."""
-        return best_once(self.base, self.spelling, self.kinds)
+        """Of each sentence a path with at most one segment of each type, I32[tokens]; its score, F64[sentences]; and a
+        bound that no such path's score exceeds: the same number where the path is the best."""
+        base = self.base
+        paths, totals = base.best()
+        base.require_paths(totals)
+        bounds = totals.copy()
+        for s in np.flatnonzero(self._too_often(paths)).tolist():
+            a, b = base.offsets[s : s + 2].tolist()
+            paths[a:b], totals[s], bounds[s] = self._searched(base.sentence(s), s)
+        return paths, totals, bounds
+
+    def _too_often(self, paths: I32) -> BOOL:
+        """Whether the path of each sentence has a type more than once, BOOL[sentences]."""
+        begins, kind = first_tokens(self.offsets), self.spelling.kind[paths]
+        begins[1:] |= self.spelling.starts[paths[:-1], paths[1:]]
+        starts = np.flatnonzero(begins & np.isin(kind, self.kinds))
+        sentence = np.searchsorted(self.offsets, starts, side="right") - 1
+        found = np.bincount(
+            sentence * self.spelling.kinds + kind[starts], minlength=self.sentences * self.spelling.kinds
+        )
+        return np.asarray((found.reshape(self.sentences, -1) > 1).any(axis=1))
 
     def parts(self) -> Parts:
         raise SettingError(
@@ -49,127 +66,36 @@ class ManyOnce(AtMostOnce):
             f"paths and beams are there for up to {MOST_ONCE} types"
         )
 
+    def _searched(self, one: PartLattice, s: int) -> tuple[I32, float, float]:
+        """For a single sentence, the one with that number."""
+        from trellis.lattice.kernels.once import best_rests, follow_entries, search_once
 
-def best_once(base: PartLattice, spelling: Spelling, kinds: tuple[int, ...]) -> tuple[I32, F64, F64]:
-    """Of each sentence a path with at most one segment of each of the types `kinds`, I32[tokens]; its score,
-    F64[sentences]; and a bound that no such path's score exceeds: the same number where the path is the best."""
-    paths, totals = base.best()
-    base.require_paths(totals)
-    bounds = totals.copy()
-    whole = _Priced.of(base, spelling, kinds, ())
-    on = whole.graph.best()[0]
-    for s, (a, b) in enumerate(zip(base.offsets[:-1].tolist(), base.offsets[1:].tolist(), strict=True)):
-        if (whole.counts(on, s) > 1).any():
-            paths[a:b], totals[s], bounds[s] = _searched(base.sentence(s), spelling, kinds, s)
-    return paths, totals, bounds
-
-
-def _searched(one: PartLattice, spelling: Spelling, kinds: tuple[int, ...], s: int) -> tuple[I32, float, float]:
-    """For a single sentence, the one with that number."""
-    chosen: tuple[int, ...] = ()
-    while True:
-        problem = _Priced.of(one, spelling, kinds, chosen)
-        on, total = problem.best(np.zeros(len(kinds)))
+        parts, graph = one.graph()
+        shape, (event, begun) = graph.shape, one.segment_events(parts, self.spelling, self.kinds)
+        rest = np.empty(len(graph.nodes))
+        best_rests(shape.start, shape.source, shape.last, graph.nodes, graph.arcs, rest)
+        total = bound = -np.inf
+        for room in _ROOMS:
+            score, sets = np.empty((len(rest), room)), np.empty((len(rest), room), np.int64)
+            back, entry = np.empty((2, len(rest), room), np.int32)
+            total, left_out, node, last = search_once(
+                shape.start, shape.source, shape.first, shape.last, graph.nodes, graph.arcs, event, begun, rest,
+                score, sets, back, entry, np.zeros(len(rest), np.int64),
+            )  # fmt: skip
+            bound = max(total, left_out)
+            if bound == total:
+                break
         if total == -np.inf:
-            raise _none(s)
-        often = [kinds[k] for k in np.flatnonzero(problem.counts(on) > 1).tolist()]
-        if not often:
-            return problem.path(on), total, total
-        if len(chosen) == MOST_ONCE:
-            return _priced(problem, on, total, s)
-        chosen = (*chosen, *often)[:MOST_ONCE]
+            raise _without(bound, len(self.kinds), s)
+        on = np.zeros(len(rest), bool)
+        follow_entries(shape.source, back, entry, node, last, on)
+        return one.path_of(parts.on(on)), total, bound
 
 
-def _priced(problem: _Priced, on: BOOL, bound: float, s: int) -> tuple[I32, float, float]:
-    prices = np.zeros(len(problem.kinds))
-    found, score = problem.repaired(on)
-    for _ in range(_STEPS):
-        slope = problem.counts(on) - 1.0
-        slope[(prices <= 0.0) & (slope < 0.0)] = 0.0
-        gap = bound - score
-        if gap <= _CLOSE * max(1.0, abs(score)) or not slope.any():
-            break
-        step = gap / (slope @ slope) if score > -np.inf else 1.0
-        prices = np.maximum(prices + step * slope, 0.0)
-        on, total = problem.best(prices)
-        bound = min(bound, total + prices.sum())
-        other, own = problem.repaired(on)
-        if own > score:
-            found, score = other, own
-    if score == -np.inf:
-        raise _none(s)
-    return problem.path(found), score, max(bound, score)
-
-
-def _none(s: int) -> NoLegalPathError:
-    return NoLegalPathError(": no labelling was found that has each of the types once at most", s)
-
-
-@dataclass(frozen=True)
-class _Priced:
-    """A graph that is exact for some types, and can have prices for the others: `event: I64[arcs]` and `begun:
-    I64[nodes]`, which of `kinds` begins along an arc, and with a path that begins at a node; -1 for none."""
-
-    lattice: AtMostOnce
-    kinds: tuple[int, ...]
-    parts: Parts
-    graph: Graph
-    event: I64
-    begun: I64
-
-    @classmethod
-    def of(cls, base: PartLattice, spelling: Spelling, kinds: tuple[int, ...], exact: tuple[int, ...]) -> _Priced:
-        lattice = AtMostOnce.of(base, spelling, tuple(sorted(exact)))
-        parts, which = lattice.larger()
-        event, begun = base.segment_events(base.parts(), spelling, kinds)
-        begun = np.where(base.parts().shape.first, begun, -1)
-        graph = parts.graph(base.node_scores, base.arc_scores)
-        return cls(lattice, kinds, parts, graph, event[which], np.repeat(begun, 1 << len(exact)))
-
-    def counts(self, on: BOOL, s: int = 0) -> I64:
-        """How many segments of each type a path of sentence s has, I64[kinds]."""
-        a, b = self.graph.shape.offsets[s : s + 2].tolist()
-        p, q = self.graph.shape.start[[a, b]].tolist()
-        events = self.event[p:q][self.graph.arcs_on(on)[p:q]]
-        first = np.flatnonzero(on[a:b])[:1]
-        events = np.concatenate([events, self.begun[a:b][first]])
-        return np.bincount(events[events >= 0], minlength=len(self.kinds))
-
-    def best(self, prices: F64) -> tuple[BOOL, float]:
-        """The best path when each segment has the price of its type, and its score with these."""
-        dear = np.append(prices, 0.0)  # the last one is number -1
-        return self._solved(self.graph.nodes - dear[self.begun], self.graph.arcs - dear[self.event])
-
-    def repaired(self, on: BOOL) -> tuple[BOOL, float]:
-        """A path that keeps to the rule, and its score: of each type that a path has too often the first stays."""
-        nodes, arcs = self.graph.nodes.copy(), self.graph.arcs.copy()
-        while True:  # what takes the place of other segments may be too often itself; each time fewer types are left
-            often = np.flatnonzero(self.counts(on) > 1).tolist()
-            if not often:
-                return on, self._score(on)
-            along, start = self.graph.arcs_on(on), int(np.flatnonzero(on)[0])
-            for k in often:
-                begins = self.begun[start] == k
-                others, starts = self.event == k, self.begun == k
-                if begins:
-                    starts[start] = False
-                else:
-                    others[np.flatnonzero(along & others)[:1]] = False
-                arcs[others], nodes[starts] = -np.inf, -np.inf
-            on, score = self._solved(nodes, arcs)
-            if score == -np.inf:
-                return on, score
-
-    def _score(self, on: BOOL) -> float:
-        return float(self.graph.path_scores(on)[0])
-
-    def path(self, on: BOOL) -> I32:
-        return self.lattice.path_of(self.parts.on(on))
-
-    def _solved(self, nodes: F64, arcs: F64) -> tuple[BOOL, float]:
-        from trellis.lattice.kernels.graph_paths import best_paths
-
-        graph = replace(self.graph, nodes=nodes, arcs=arcs)
-        on, totals = np.empty(len(nodes), bool), np.empty(1)
-        best_paths(*graph.for_loops, np.empty(len(nodes)), on, totals)
-        return on, float(totals[0])
+def _without(bound: float, kinds: int, s: int) -> NoLegalPathError | DataError:
+    if bound == -np.inf:
+        return NoLegalPathError(f" has no legal path: none has each of {kinds} types once at most", s)
+    return DataError(
+        f"sentence {s + 1}: no labelling was found that has each of {kinds} types once at most, though there may be "
+        "one; name fewer types"
+    )

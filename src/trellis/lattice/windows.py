@@ -132,6 +132,10 @@ class WindowChain(PartLattice):
         window_best(self.node_scores, *self.windows.for_loops, self.arc_scores, self.offsets, chosen, totals)
         return allowed.labels[allowed.start[allowed.which] + chosen], totals
 
+    def on_pairs(self, pairs: F64) -> F64:
+        """Numbers on pairs of neighbouring labels, F64[labels, labels] -> on arcs."""
+        return self.windows.of_pairs(pairs)
+
     def marginals(self) -> Marginals:
         from trellis.lattice.kernels.windows import window_marginals
 

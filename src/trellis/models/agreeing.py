@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, SettingError, shown
-from trellis.features.lattices import Lattices
+from trellis.features.lattices import FARTHEST, Lattices, is_whole
 from trellis.lattice.explicit import ExplicitLattice
 
 BOOL = NDArray[np.bool_]
@@ -19,6 +19,7 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 WORTH_A_WEIGHT = 0.01  # probability from which on a node counts as seen
+_FAR = FARTHEST + 1
 _LISTED = (AbstractSet, list, tuple)
 _EXPECTED = "expected the number of a node, or (start, end, label), where the label may be None or a set of labels"
 
@@ -100,6 +101,9 @@ def matches(data: Lattices, y: Sequence[Sequence[Any]]) -> Matches:
         there = len(y) if hasattr(y, "__len__") else "no"
         raise DataError(f"{len(data)} lattices and {there} lists of segments in y; expected one for each lattice")
     sizes, choices = np.diff(data.offsets).tolist(), dict[Any, int]()
+    for s, items in enumerate(y, 1):
+        if isinstance(items, str) or not hasattr(items, "__iter__"):
+            raise DataError(f"lattice {s}: {shown(items)} in y; expected a list of segments")
     rows = [_row(item, s, sizes[s], choices) for s, items in enumerate(y) for item in items]
     owner, start, end, which = np.array(rows, np.int64).reshape(-1, 4).T.copy()
     numbered = np.flatnonzero(start == -1)
@@ -130,12 +134,9 @@ def _row(item: Any, s: int, nodes: int, choices: dict[Any, int]) -> tuple[int, i
 
 def _candidates(data: Lattices, owner: I64, start: I64, end: I64) -> tuple[I64, I64, I64]:
     """The nodes with the same span as each item: order[first:first + count]."""
-    lengths = np.zeros(len(data), np.int64)
-    np.maximum.at(lengths, data.owners, data.end)
-    base, wide = np.cumsum(lengths) - lengths, int((data.end - data.start).max(initial=0)) + 1
-    keys = (base[data.owners] + data.start) * wide + (data.end - data.start)
-    inside = (start >= 0) & (start < end) & (end <= lengths[owner]) & (end - start < wide)
-    wanted = np.where(inside, (base[owner] + start) * wide + (end - start), -1)
+    spans = np.stack([np.append(data.owners, owner), np.append(data.start, start), np.append(data.end, end)], axis=1)
+    number = np.unique(spans, axis=0, return_inverse=True)[1].reshape(-1)
+    keys, wanted = number[: len(data.start)], number[len(data.start) :]
     order = np.argsort(keys, kind="stable")
     first, last = (np.searchsorted(keys[order], wanted, side=side) for side in ("left", "right"))
     return first, last - first, order
@@ -144,9 +145,9 @@ def _candidates(data: Lattices, owner: I64, start: I64, end: I64) -> tuple[I64, 
 def _item(item: Any, s: int) -> tuple[int, int, frozenset[str] | None]:
     try:
         start, end, label = item
-        start, end = int(start), int(end)
-        if start < 0:
+        if not (is_whole(start) and is_whole(end) and 0 <= start < end <= FARTHEST):
             raise ValueError
+        start, end = int(start), int(end)
     except (TypeError, ValueError):
         raise DataError(f"lattice {s + 1}: {shown(item)} in y; {_EXPECTED}") from None
     if label is None:
@@ -158,17 +159,13 @@ def _item(item: Any, s: int) -> tuple[int, int, frozenset[str] | None]:
 
 
 def _overlapping(data: Lattices, found: Matches) -> BOOL:
-    """Which nodes share a place of the text with an item."""
-    base = np.zeros(len(data) + 1, np.int64)
-    np.maximum.at(base[1:], data.owners, data.end)
-    np.maximum.at(base[1:], found.owner, found.end)
-    base = np.cumsum(base)
-    covered = np.zeros(int(base[-1]) + 1, np.int64)
-    np.add.at(covered, base[found.owner] + found.start, 1)
-    np.add.at(covered, base[found.owner] + found.end, -1)
-    before = np.concatenate([[0], np.cumsum(np.cumsum(covered) > 0)])
-    first = base[data.owners]
-    return np.asarray(before[first + data.end] > before[first + data.start])
+    """Which nodes share a place of the text with an item; items of a lattice do not overlap."""
+    order = np.lexsort((found.start, found.owner))
+    owner, start, end = found.owner[order], found.start[order], found.end[order]
+    keys = owner * _FAR + start
+    at = np.searchsorted(keys, data.owners * _FAR + data.end) - 1  # the last item that begins before the node ends
+    there = (at >= 0) & (np.append(owner, -1)[at] == data.owners)
+    return np.asarray(there & (np.append(end, 0)[at] > data.start))
 
 
 def _check_apart(found: Matches) -> None:

@@ -86,9 +86,8 @@ class Prepared:
             return 0.0
         if isinstance(lattice, SegmentChain):
             raise SettingError("a SemiCRF has no penalties of one label after another; give some of labels")
-        if isinstance(lattice, WindowChain) and len(lattice.arc_scores) == lattice.windows.cells:
-            return lattice.windows.of_pairs(self.pairs)
-        return self.pairs.ravel()
+        assert isinstance(lattice, WindowChain)
+        return lattice.on_pairs(self.pairs)
 
 
 def _by_parts(lattice: Lattice) -> PartLattice:

@@ -31,6 +31,7 @@ from trellis.models.lattice_paths import (
     those_that_fit,
 )
 from trellis.models.lattice_serial import lattice_description_of, lattice_model_from
+from trellis.models.linear import MOST_LABELS
 from trellis.models.probabilities import Span, kbest_in, log_probabilities_in
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
 from trellis.models.settings import USUAL_L2, check_draws, check_settings, is_count
@@ -139,10 +140,12 @@ class LatticeCRF(Trained[LatticeModel]):
             data, given, weights = those_that_fit(data, given, weights)
         if not len(data.start):
             raise DataError("there is no node to learn from")
+        if len(data.labels.strings) > MOST_LABELS:
+            raise DataError(f"{len(data.labels.strings):,} different labels of nodes; at most {MOST_LABELS:,}")
         seen = np.ones(len(given.seen), bool) if self.all_nodes else given.seen
         features, nodes = learn_nodes(self, data, seen)
         arc_features = learn_arcs(self, data, seen)
-        labels = data.labels.compact()
+        labels = data.labels  # of a lexicon all, also those of words that training does not meet
         layout = lattice_layout(data, labels, nodes, seen, features, arc_features, self.all_transitions)
         model = LatticeModel(tuple(labels.strings), features, arc_features, layout, np.zeros(layout.size))
         packed, lattices = model.packed(data)

@@ -102,7 +102,8 @@ class SegmentModel(Batched):
         layout, tokens = self.layout, int(offsets[-1])
         at, moves = layout.tokens.pairs, layout.spans_at
         rows = self._scoring.scores_of_packed(self._rows, self.weights[:at], packed.indptr, packed.ids, packed.values)
-        chain = SegmentChain(np.zeros(0), layout.transition_matrix(self.weights[at:moves]), offsets, layout.types)
+        transitions = layout.transition_matrix(self.weights[at:moves]) + layout.closed()
+        chain = SegmentChain(np.zeros(0), transitions, offsets, layout.types)
         scores = chain.on_nodes(rows)
         spans = SpanAttributes.none(tokens) if packed.spans is None else packed.spans
         cells = scores.reshape(tokens, layout.types.cells)

@@ -31,10 +31,9 @@ from trellis.lattice.segments import SegmentTypes
 from trellis.models.feature_files import Callables, ascending, put_features, tensor
 from trellis.models.segment_model import SegmentModel
 from trellis.models.serial import ascending_within, common_parts, get_weights, reading
+from trellis.models.settings import MOST_LENGTH
 from trellis.scoring import WeightLayout
 from trellis.store import Tensors, get_strings, put_strings
-
-_MOST = 1 << 16  # tokens of a segment
 
 
 def segment_description_of(
@@ -95,14 +94,16 @@ def segment_model_from(
             raise ValueError("weights of spans")
         if not ascending_within(span_type, start):
             raise ValueError("weights of spans not in order")
-        spans = _get_spans(tensors, found["spans"], int(types.longest[0]))
-        if len(counts) > (0 if spans is None else spans.attributes):
+        spans = _get_spans(tensors, found["spans"])
+        attributes = 0 if spans is None else spans.attributes
+        if len(counts) > attributes:
             raise ValueError("attributes of spans")
+        start = np.append(start, np.full(attributes - len(counts), start[-1]))  # the last ones may have no weight
         if spans is not None:
             if not isinstance(features, TemplateFeatures):
                 raise ValueError("features of spans")
             features = replace(features, spans=spans)
-        layout = SegmentLayout(tokens, types, source, target, start, span_type)
+        layout = SegmentLayout(tokens, types, source, target, start, span_type, encoding == "io")
         weights = get_weights(tensors, "weights", layout.size)
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
@@ -116,7 +117,7 @@ def _places(types: SegmentTypes) -> Any:
 
 def _get_types(tensors: Tensors, kinds: int) -> SegmentTypes:
     longest = tensor(tensors, "longest", np.int32).astype(np.int64)
-    if len(longest) != kinds + 1 or longest.min() < 1 or longest.max() > _MOST or longest[-1] != 1:
+    if len(longest) != kinds + 1 or longest.min() < 1 or longest.max() > MOST_LENGTH or longest[-1] != 1:
         raise ValueError("lengths of segments")
     labels = 1 + 2 * kinds
     return SegmentTypes.of(longest, [*range(1, labels, 2), 0], [*range(2, labels + 1, 2), -1], labels)
@@ -147,7 +148,7 @@ def _put_spans(tensors: Tensors, spans: SpanFeatures | None) -> dict[str, Any] |
     return {"column": spans.column, "parts": list(spans.parts), "longest": spans.longest}
 
 
-def _get_spans(tensors: Tensors, found: object, longest: int) -> SpanFeatures | None:
+def _get_spans(tensors: Tensors, found: object) -> SpanFeatures | None:
     if found is None:
         return None
     if type(found) is not dict or set(found) != {"column", "parts", "longest"}:
@@ -155,7 +156,7 @@ def _get_spans(tensors: Tensors, found: object, longest: int) -> SpanFeatures | 
     parts, column = found["parts"], found["column"]
     if type(column) is not str or type(parts) is not list or not all(type(part) is str for part in parts):
         raise ValueError("features of spans")
-    if type(found["longest"]) is not int or not 1 <= found["longest"] <= _MOST:
+    if type(found["longest"]) is not int or not 1 <= found["longest"] <= MOST_LENGTH:
         raise ValueError("lengths of spans")
     try:
         known = list(parse_spans(" + ".join(parts))) == parts
@@ -166,6 +167,8 @@ def _get_spans(tensors: Tensors, found: object, longest: int) -> SpanFeatures | 
     names, lists = [], {}
     for k, part in enumerate(parts):
         names.append(get_strings(tensors, f"span_names.{k}"))
+        if part == "length" and names[-1] != [str(d) for d in range(1, found["longest"] + 1)]:
+            raise ValueError("lengths of spans")
         if f"phrase.{k}" in tensors:
             lists[part] = _get_gazetteer(tensors, k)
             if names[-1] != lists[part].types:

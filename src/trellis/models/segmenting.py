@@ -16,6 +16,7 @@ from trellis.labels.encode import encoded, labels_of
 from trellis.lattice.segments import SegmentTypes
 from trellis.metrics.segments import segment_types, segments
 from trellis.models.known import Known
+from trellis.models.settings import MOST_LENGTH
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -58,7 +59,7 @@ def segmented(given: Known, offsets: I64, longest: int | Mapping[str, int] | Non
         start, end, kind = segments(given.gold, given.labels, offsets)
         most = np.zeros(len(kinds), np.int64)
         np.maximum.at(most, kind, end - start)
-        most = np.maximum(most, 1)
+        most = np.clip(most, 1, MOST_LENGTH)
     else:
         start, end, kind = (np.zeros(0, np.int64) for _ in range(3))
         most = np.full(len(kinds), USUAL_LONGEST)

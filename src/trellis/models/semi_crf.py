@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import SettingError
-from trellis.features import TemplateFeatures
+from trellis.errors import DataError, SettingError
+from trellis.features import FeatureKind, TemplateFeatures
 from trellis.features.spans import SpanFeatures, parse_spans
 from trellis.models.batches import Sentences
 from trellis.models.development import Development
@@ -129,15 +129,18 @@ class SemiCRF(ProbableTagger[SegmentModel]):
             raise SettingError("attributes on transitions have no place in a SemiCRF; leave them out")
         if isinstance(X, Corpus) and isinstance(features, TemplateFeatures) and parts:
             column = words_of(X, str(self.target or ""))
-            spans = SpanFeatures.learn(column, parts, X[column], segs.start, segs.end, self.min_count)
+            short = segs.end - segs.start <= segs.types.longest[0]
+            spans = SpanFeatures.learn(column, parts, X[column], segs.start[short], segs.end[short], self.min_count)
             features = replace(features, spans=spans)
             packed = replace(packed, spans=spans.transform(X[column], offsets))
-        layout = self._layout(segs, packed, offsets, features.attributes)
+        layout = self._layout(segs, packed, offsets, features)
         weights = weights_of(sample_weight, len(offsets) - 1)
         target = Target(segs.gold, weights, None, segs.known, segs.soft)
         examples = Examples(
             packed.indptr, packed.ids, packed.values, segs.gold, offsets, None, None, target, packed.spans
         )
+        if not segs.fits.any():
+            raise DataError("every sentence has a segment that is longer than `longest` allows; allow longer ones")
         if not segs.fits.all():
             examples = examples.of_sentences(segs.fits)
         shards = cut_into_shards(layout, examples, loss)
@@ -159,7 +162,7 @@ class SemiCRF(ProbableTagger[SegmentModel]):
     def _within(self, labels: I32, offsets: I64) -> I32:
         return self._model.within(labels, offsets)
 
-    def _layout(self, segs: Segmented, packed: Packed, offsets: NDArray[np.int64], attributes: int) -> SegmentLayout:
+    def _layout(self, segs: Segmented, packed: Packed, offsets: I64, features: FeatureKind) -> SegmentLayout:
         """Weights for what the training data shows."""
         from trellis.scoring.segments import observed_segments
 
@@ -167,10 +170,14 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         if segs.known is not None:  # where nothing is known, nothing is seen
             seen = segs.known & ~np.all(segs.known, axis=1, keepdims=True)
         tokens = observed_layout(
-            packed.indptr, packed.ids, segs.gold, offsets, attributes, segs.types.labels, self.all_pairs, False,
-            None, seen,
+            packed.indptr, packed.ids, segs.gold, offsets, features.attributes, segs.types.labels, self.all_pairs,
+            False, None, seen,
         )  # fmt: skip
-        return observed_segments(tokens.lower(0), segs.types, segs.gold, offsets, packed.spans, seen is not None)
+        spans = features.spans if isinstance(features, TemplateFeatures) else None
+        return observed_segments(
+            tokens.lower(0), segs.types, segs.gold, offsets, packed.spans, 0 if spans is None else spans.attributes,
+            seen is not None, segs.encoding == "io",
+        )  # fmt: skip
 
 
 __all__ = ["SemiCRF"]

@@ -51,6 +51,7 @@ class SegmentShard(Shard):
         self._gradient = np.empty(len(self.index))
         self._rows = np.zeros((self._tokens_of_words.rows, self._tokens_of_words.width))
         self._types = np.zeros(len(layout.types) ** 2)
+        self._closed = layout.closed()
 
     def _load(self, theta: F64) -> _Point:
         weights = self._taken(theta, np.empty(len(self.index)))
@@ -62,7 +63,7 @@ class SegmentShard(Shard):
 
     def _chain(self, point: _Point, block: int, keep: bool = False) -> SegmentChain:
         chain = self._empty(block)
-        chain.arc_scores = point.transitions
+        chain.arc_scores = point.transitions + self._closed
         chain.node_scores = self._scores(chain, point, block, -np.inf)
         return chain
 

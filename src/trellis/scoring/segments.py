@@ -23,7 +23,8 @@ class SegmentLayout:
     """theta = [ weights of token attributes with labels (`tokens`, which has no transitions); transitions `source[k] ->
     target[k]` from type to type, ascending; attribute a of spans with the types `span_type[span_start[a]:...]` ].
 
-    Types are numbered as in `types`, which says how long they may be and how their tokens are labelled."""
+    Types are numbered as in `types`, which says how long they may be and how their tokens are labelled. `apart`: no
+    segment follows another of its type, where labels could not tell the two from one."""
 
     tokens: WeightLayout
     types: SegmentTypes
@@ -31,6 +32,7 @@ class SegmentLayout:
     target: I32  # [transitions]
     span_start: I64  # [span attributes + 1]
     span_type: I32  # [span weights]
+    apart: bool = False
 
     @property
     def labels(self) -> int:
@@ -53,6 +55,14 @@ class SegmentLayout:
         """Weights of the transitions -> F64[types * types]; one without a weight scores 0."""
         matrix = np.zeros((len(self.types), len(self.types)))
         matrix[self.source, self.target] = weights
+        return matrix.ravel()
+
+    def closed(self) -> F64:
+        """F64[types * types], -inf for types that may not follow each other, else 0."""
+        matrix = np.zeros((len(self.types), len(self.types)))
+        if self.apart:
+            inside = np.flatnonzero(self.types.inside >= 0)  # all but O
+            matrix[inside, inside] = -np.inf
         return matrix.ravel()
 
 
@@ -83,14 +93,15 @@ def observed_segments(
     gold: I32,
     offsets: I64,
     spans: SpanAttributes | None,
+    attributes: int,
     everything: bool = False,
+    apart: bool = False,
 ) -> SegmentLayout:
-    """Weights for the types that follow each other and the attributes that segments of a type have, in the labels of
-    the training data; or for all of both."""
+    """Weights for the types that follow each other and those of so many attributes that segments of a type have, in the
+    labels of the training data; or for all of both. `apart`: see `SegmentLayout`."""
     from trellis.lattice.segments import SegmentChain
 
     count = len(types)
-    attributes = 0 if spans is None or not len(spans.ids) else int(spans.ids.max()) + 1
     if everything:
         follows, seen = np.ones(count * count, bool), np.ones((attributes, count), bool)
     else:
@@ -109,6 +120,5 @@ def observed_segments(
             seen[spans.ids[at], np.repeat(kind[short], counts)] = True
     source, target = np.divmod(np.flatnonzero(follows), count)
     start = np.concatenate([[0], np.cumsum(seen.sum(axis=1))]).astype(np.int64)
-    return SegmentLayout(
-        tokens, types, source.astype(np.int32), target.astype(np.int32), start, np.nonzero(seen)[1].astype(np.int32)
-    )
+    kinds = np.nonzero(seen)[1].astype(np.int32)
+    return SegmentLayout(tokens, types, source.astype(np.int32), target.astype(np.int32), start, kinds, apart)
