@@ -171,3 +171,19 @@ def test_sentences_are_counted_through_all_batches(corpus, heldout, monkeypatch)
     ) as caught:
         crf.predict(heldout, rule)
     assert caught.value.sentence == last - 1
+
+
+@pytest.mark.parametrize("settings", [{}, {"order": 2}, {"encoding": "auto"}])
+def test_what_is_known_survives_pruning(corpus, heldout, settings):
+    crf = CRF("chunk", "pos[0]", prune=0.3, tol=1e-2, **settings).fit(corpus)
+    for label in crf.classes_:
+        known = [[None] * (n - 1) + [label] for n in np.diff(heldout.offsets).tolist()]
+        for row in crf.predict(heldout, Constraints(allowed=known)):
+            assert row[-1] == label
+
+
+@pytest.mark.parametrize("wrong", [{"O": -1.0}, ["O"], "O", 5])
+def test_what_is_no_constraint(corpus, heldout, wrong):
+    crf = CRF("chunk", "pos[0]", tol=1e-2).fit(corpus)
+    with pytest.raises(SettingError, match=r"expected trellis.Constraints"):
+        crf.predict(heldout, wrong)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trellis import CRF, load
-from trellis.corpus import Corpus, parse_conll
+from trellis.corpus import Corpus, parse_conll, sample_corpus
 from trellis.errors import DataError, NoLegalPathError, SettingError
 from trellis.labels import illegal
 
@@ -116,3 +116,14 @@ def test_no_legal_path_names_the_token():
         crf.predict(Corpus.from_lists({"word": [["e", "a"]]}))
     with pytest.raises(NoLegalPathError, match="token"):
         crf.predict_marginals(Corpus.from_lists({"word": [["e", "a"]]}))
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_pruning_leaves_a_well_formed_path(order):
+    train, test = sample_corpus("train").slice(0, 150), sample_corpus("test")
+    crf = CRF("chunk", "word[0]", encoding="auto", prune=0.4, order=order, tol=1e-2, patience=1)
+    crf.fit(train, dev=test)
+    ids = crf.predict_ids(test)
+    assert not len(illegal(crf.classes_, ids, test.offsets, "iob2"))
+    lattice = crf.model_.lattice_of_packed(crf.model_.pack(test), test.offsets)
+    assert np.isfinite(lattice.marginals().log_z).all()

@@ -47,6 +47,17 @@ class Rules:
             )
         return Allowed.of_mask(left)
 
+    def legal(self, allowed: Allowed, offsets: I64) -> BOOL:
+        """Whether each sentence has a path of the labels that its tokens may have, as far as pairs of labels go:
+        BOOL[sentences]."""
+        from trellis.lattice.kernels.rules import legal_sentences
+
+        legal = np.empty(len(offsets) - 1, bool)
+        legal_sentences(
+            allowed.start, allowed.labels, allowed.which, offsets, self.first, self.last, self.pairs, legal
+        )  # fmt: skip
+        return legal
+
     def close_ends(self, scores: F64, offsets: I64) -> None:
         """-inf in scores F64[tokens, labels or more] for labels that first and last tokens may not have."""
         labels = len(self.first)

@@ -44,15 +44,22 @@ class Batched(ABC):
         self, data: Sentences, threads: int, answer: Callable[[Packed, NDArray[np.int64]], Answer]
     ) -> list[Answer]:
         """Cuts the data into batches and answers them on threads, in order."""
+        return self.placed_batches(data, threads, lambda packed, own, first: answer(packed, own))
+
+    def placed_batches(
+        self, data: Sentences, threads: int, answer: Callable[[Packed, NDArray[np.int64], int], Answer]
+    ) -> list[Answer]:
+        """The same for answers that ask for the number of their first token."""
+        tokens = data.offsets if isinstance(data, Corpus) else offsets_of(data)
 
         def one(first: int, batch: Batch) -> Answer:
             offsets = batch.offsets if isinstance(batch, Corpus | Reading) else offsets_of(batch)
             try:
-                return answer(self.pack(batch, first), offsets)
+                return answer(self.pack(batch, first), offsets, int(tokens[first]))
             except NoLegalPathError as error:
                 raise error.after(first) from None
 
-        announce(self.work(data.tokens if isinstance(data, Corpus) else int(offsets_of(data)[-1])))
+        announce(self.work(int(tokens[-1])))
         batches = list(_cut(self.features.translated(data)))
         if threads <= 1 or len(batches) <= 1:
             return [one(*batch) for batch in batches]

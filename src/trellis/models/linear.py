@@ -101,10 +101,16 @@ class LinearChain(Batched):
             return self._arcs.marginals(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         return self._chain(packed, offsets).marginals().nodes
 
-    def lattice_of_packed(self, packed: Packed, offsets: NDArray[np.int64], narrowed: bool = False) -> Lattice:
-        """The lattice of sentences that are already packed, for any question. `narrowed`: labels have been left out
-        already."""
-        packed = packed if narrowed else self.narrowed(packed, offsets)
+    def lattice_of_packed(
+        self,
+        packed: Packed,
+        offsets: NDArray[np.int64],
+        needed: NDArray[np.bool_] | None = None,
+        narrowed: bool = False,
+    ) -> Lattice:
+        """The lattice of sentences that are already packed, for any question. `needed`: labels of which each token
+        keeps one at least, BOOL[tokens, labels]; `narrowed`: labels have been left out already."""
+        packed = packed if narrowed else self.narrowed(packed, offsets, needed)
         if self.layout.order > 1:
             return self._windows(packed, offsets)
         if self.layout.order == 0:
@@ -161,10 +167,10 @@ class LinearChain(Batched):
         """Of every label at every token, F64[tokens, labels], pruned or not; -inf for what is not allowed."""
         return np.array(self._rows_of_scores(packed)[:, : len(self.labels)])
 
-    def narrowed(self, packed: Packed, offsets: NDArray[np.int64]) -> Packed:
-        """With the labels that pruning and rules leave."""
+    def narrowed(self, packed: Packed, offsets: NDArray[np.int64], needed: NDArray[np.bool_] | None = None) -> Packed:
+        """With the labels that pruning and rules leave; `needed: BOOL[tokens, labels]`, of which one stays at least."""
         if self.pruner is not None:
-            packed = self.pruner.narrowed(packed, offsets)
+            packed = self.pruner.narrowed(packed, offsets, self.rules, needed)
         if self.rules is not None and packed.allowed is not None:
             packed = replace(packed, allowed=self.rules.within(packed.allowed, offsets))
         return packed

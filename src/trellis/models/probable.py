@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError
+from trellis.errors import SettingError, shown
 from trellis.features import Packed
 from trellis.lattice import Chain as LabelChain
 from trellis.lattice.confidence import Segments
@@ -49,7 +49,9 @@ class ProbableChains(Chains, Protocol):
 
     def batches(self, data: Sentences, threads: int, answer: Any) -> list[Any]: ...
 
-    def lattice_of_packed(self, packed: Packed, offsets: I64) -> Lattice: ...
+    def placed_batches(self, data: Sentences, threads: int, answer: Any) -> list[Any]: ...
+
+    def lattice_of_packed(self, packed: Packed, offsets: I64, needed: NDArray[np.bool_] | None = None) -> Lattice: ...
 
     def marginals_of_lattice(self, lattice: Lattice) -> F64: ...
 
@@ -168,17 +170,14 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
 
     def log_probability(self, X: Sentences, y: Labels | None = None) -> F64:
         """log P(labels) of each sentence, F64[sentences]; labels are `y`, or the target column of a corpus."""
-        names = gold_of(X, y, self.target)
-        labels = numbered(self._model.labels, names.values(), "the data")
-        done = 0
+        names, model = gold_of(X, y, self.target), self._model
+        labels = numbered(model.labels, names.values(), "the data")
 
-        def answer(lattice: Lattice) -> F64:
-            nonlocal done
-            a, done = done, done + int(lattice.offsets[-1])
-            return log_probabilities_in(lattice, self._within(labels[a:done], lattice.offsets))
+        def answer(packed: Packed, own: I64, first: int) -> F64:
+            lattice = model.lattice_of_packed(packed, own)
+            return log_probabilities_in(lattice, self._within(labels[first : first + int(own[-1])], own))
 
-        # one batch after the other: which labels are next is counted
-        return np.concatenate([np.zeros(0), *self._asked(X, None, answer, 1)])
+        return np.concatenate([np.zeros(0), *model.placed_batches(X, self._threads, answer)])
 
     def _asked(
         self,
@@ -193,15 +192,16 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
             return model.batches(
                 X, threads or self._threads, lambda packed, own: answer(model.lattice_of_packed(packed, own))
             )
-        lengths = np.diff(token_offsets(X)).tolist()
-        prepared, done = constraints.prepared(model.labels_within, lengths), 0
+        if not isinstance(constraints, Constraints):
+            raise SettingError(f"constraints is {shown(constraints)}; expected trellis.Constraints(...)")
+        prepared = constraints.prepared(model.labels_within, np.diff(token_offsets(X)).tolist())
 
-        def constrained(packed: Packed, own: I64) -> Answer:
-            nonlocal done
-            a, done = done, done + int(own[-1])
-            return answer(prepared.on(model.lattice_of_packed(packed, own), a, done))
+        def constrained(packed: Packed, own: I64, first: int) -> Answer:
+            last = first + int(own[-1])
+            needed = None if prepared.mask is None else prepared.mask[first:last]
+            return answer(prepared.on(model.lattice_of_packed(packed, own, needed), first, last))
 
-        return model.batches(X, 1, constrained)
+        return model.placed_batches(X, threads or self._threads, constrained)
 
     def _segments(self, X: Sentences, threshold: float | None, constraints: Constraints | None) -> Segments:
         model = self._model

@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import NoLegalPathError
 from trellis.features import Packed
 from trellis.labels import runs
-from trellis.lattice import Allowed
+from trellis.lattice import Allowed, Chain
+from trellis.lattice.rules import Rules
 
 if TYPE_CHECKING:
     from trellis.models.linear import LinearChain
 
 I64 = NDArray[np.int64]
 
+_LAST_RESORT = -1e4  # the score of a label without probability
 _BATCH = 4096  # tokens whose probabilities are looked at together
 
 
@@ -53,9 +56,40 @@ class Pruner:
             bits.append(np.packbits(stays, axis=1))
         return Allowed.of_bits(np.concatenate(bits), len(self.chain.labels)), lost / max(1, int(offsets[-1]))
 
-    def narrowed(self, packed: Packed, offsets: I64) -> Packed:
-        """The same attributes with the labels that stay."""
-        return replace(packed, allowed=self.allowed(packed, offsets))
+    def narrowed(self, packed: Packed, offsets: I64, rules: Rules | None, needed: NDArray[np.bool_] | None) -> Packed:
+        """The same attributes with the labels that stay: of those that are `needed` one at least, and so that a path is
+        left that keeps to the rules."""
+        allowed = self.leaving(packed, offsets, needed)[0]
+        if rules is not None:
+            allowed = self._with_paths(allowed, packed, offsets, rules, needed)
+        return replace(packed, allowed=allowed)
+
+    def _with_paths(
+        self, allowed: Allowed, packed: Packed, offsets: I64, rules: Rules, needed: NDArray[np.bool_] | None
+    ) -> Allowed:
+        """Where what stays leaves no path, with the labels of the best path of all, as far as this chain can tell."""
+        mask = allowed.mask() if needed is None else allowed.mask() & needed
+        stuck = ~rules.legal(allowed if needed is None else Allowed.of_mask(mask), offsets)
+        if not stuck.any():
+            return allowed
+        mask = allowed.mask()
+        for s in np.flatnonzero(stuck).tolist():
+            a, b = int(offsets[s]), int(offsets[s + 1])
+            own = np.array([0, b - a])
+            p = self.chain.marginals_of_packed(packed.part(a, b), own)
+            with np.errstate(divide="ignore"):
+                scores = np.maximum(np.log(p), _LAST_RESORT)  # what a lower order left out is better than no path
+            if needed is not None:
+                scores[~needed[a:b]] = -np.inf
+            if packed.allowed is not None:
+                scores[~packed.allowed.part(a, b).mask()] = -np.inf
+            rules.close_ends(scores, own)
+            try:
+                path = Chain(scores, rules.pairs, own).best()[0]
+            except NoLegalPathError as error:
+                raise error.after(s) from None
+            mask[np.arange(a, b), path] = True
+        return Allowed.of_mask(mask)
 
     def _staying(self, p: NDArray[np.float64]) -> NDArray[np.bool_]:
         """BOOL[tokens, labels] for P(label) of every token."""

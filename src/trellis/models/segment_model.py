@@ -110,7 +110,8 @@ class SegmentModel(Batched):
         SpanScoring(layout, spans).add_scores(self.weights[moves:], 0, tokens, cells)
         return replace(chain, node_scores=scores)
 
-    def lattice_of_packed(self, packed: Packed, offsets: I64) -> SegmentChain:
+    def lattice_of_packed(self, packed: Packed, offsets: I64, needed: NDArray[np.bool_] | None = None) -> SegmentChain:
+        """The same; nothing is left out, so what is `needed` is there."""
         return self.chain(packed, offsets)
 
     def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments:
