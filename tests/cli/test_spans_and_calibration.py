@@ -105,3 +105,12 @@ def test_constraints_of_all_sentences(files):
         run("tag", files / "m", files / "test.txt", "--penalties", "O")
     with pytest.raises(SettingError, match="the penalty of 'O' is 'x'"):
         run("tag", files / "m", files / "test.txt", "--penalties", "O=x")
+
+
+def test_the_threshold_that_is_printed_keeps_what_it_says(files):
+    for precision in (0.85, 0.9, 0.93, 0.95):
+        out = run("calibrate", files / "m", files / "test.txt", "--precision", precision)
+        line = next(line for line in out.splitlines() if line.startswith("--min-confidence"))
+        threshold, kept = line.split()[1].rstrip(":"), int(line.split()[-1].replace(",", ""))
+        spans = run("tag", files / "m", files / "test.txt", "--spans", "--min-confidence", threshold).splitlines()
+        assert len(spans) == kept

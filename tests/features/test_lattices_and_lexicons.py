@@ -106,8 +106,15 @@ class TestLexicon:
             Lexicon(["ab"]).lattices(["abc"], including=[[(1, 4, "word")]])
         with pytest.raises(DataError, match="no label 'X'; it has: word"):
             Lexicon(["ab"]).lattices(["abc"], including=[[(0, 3, "X")]])
-        with pytest.raises(DataError, match="1 texts and segments of 2"):
-            Lexicon(["ab"]).lattices(["abc"], including=[[], []])
+        for wrong in ([[], []], 5):
+            with pytest.raises(DataError, match="1 texts, and segments to include"):
+                Lexicon(["ab"]).lattices(["abc"], including=wrong)
+        for wrong in ([None], [[(0, 3)]], ["x"], [[(0, 3, {"DT"})]]):
+            with pytest.raises(DataError, match=r"text 1: .* to include; expected segments"):
+                Lexicon(["ab"]).lattices(["abc"], including=wrong)
+
+    def test_unknown_words_are_no_longer_than_texts(self):
+        assert len(Lexicon(["a"], unknown=10**9).lattices(["abc", "b"]).start) == 7
 
     def test_it_is_learnt_from_a_corpus(self):
         corpus = Corpus.from_lists({"word": [["a", "b", "a", "c"]], "pos": [["X", "Y", "Z", "Y"]]})
@@ -120,35 +127,55 @@ class TestLexicon:
             Lexicon.learn(corpus, min_count=3)
 
     def test_a_file_holds_it(self, tmp_path):
-        lexicon = Lexicon({"# b": "X", "ü": ["X", "Y"], " ": "S"} | {"c": "X"})
-        with pytest.raises(DataError, match="cannot hold the word '# b'"):
-            lexicon.save(tmp_path / "words")
-        del lexicon.words["# b"]
+        lexicon = Lexicon({"ü": ["X", "Y"], " ": "S", "#": "X", "c": "X"}, unknown=3, unknown_labels=["Y"])
         lexicon.save(tmp_path / "words")
-        assert Lexicon.read(tmp_path / "words").words == lexicon.words
+        again = Lexicon.read(tmp_path / "words")
+        assert (again.words, again.unknown, again.unknown_labels) == (lexicon.words, 3, ["Y"])
+        again = Lexicon.read(tmp_path / "words", unknown=5, unknown_labels=["S"])
+        assert (again.unknown, again.unknown_labels) == (5, ["S"])
         (tmp_path / "plain").write_text("# words\nab\n\nb\tX\n")
-        assert Lexicon.read(tmp_path / "plain").words == {"ab": ["word"], "b": ["X"]}
-        (tmp_path / "bad").write_text("ab\nb\t\n")
-        with pytest.raises(DataError, match="bad:2: expected a word, or a word, a tab and a label"):
-            Lexicon.read(tmp_path / "bad")
+        plain = Lexicon.read(tmp_path / "plain")
+        assert (plain.words, plain.unknown) == ({"ab": ["word"], "b": ["X"]}, 8)
+        for text, what in (
+            ("ab\nb\t\n", "bad:2: expected a word, or a word, a tab and a label"),
+            ("# unknown\tx\nab\n", "bad:1: unknown words of 'x' characters"),
+            ("# only\n", "no word here"),
+        ):
+            (tmp_path / "bad").write_text(text)
+            with pytest.raises(DataError, match=what):
+                Lexicon.read(tmp_path / "bad")
+
+    @pytest.mark.parametrize(
+        "words", [{"# b": "X"}, {"a\tb": "X"}, {"a": "X\tY"}, {"a": "X\nq"}, {"a": ""}, {"\ud800": "X"}]
+    )
+    def test_a_file_holds_no_tabs_and_line_ends(self, words, tmp_path):
+        with pytest.raises(DataError, match="a file cannot hold the"):
+            Lexicon(words).save(tmp_path / "words")
+        assert not (tmp_path / "words").exists()
 
     @pytest.mark.parametrize(
         ("make", "what"),
         [
-            (lambda: Lexicon("abc"), "words is text"),
+            (lambda: Lexicon("abc"), "words is 'abc'"),
             (lambda: Lexicon([]), "needs words"),
             (lambda: Lexicon([""]), "a word of the lexicon is ''"),
             (lambda: Lexicon([3]), "a word of the lexicon is 3"),
             (lambda: Lexicon({"a": []}), "the labels of the word 'a'"),
             (lambda: Lexicon(["a"], unknown=0), "unknown is 0"),
-            (lambda: Lexicon(["a"], unknown_labels=[]), "unknown_labels must name"),
+            (lambda: Lexicon(["a"], unknown_labels=[]), r"unknown_labels is \[\]"),
+            (lambda: Lexicon(["a"], unknown_labels="NN"), "unknown_labels is 'NN'; expected a list"),
+            (lambda: Lexicon(["a"], unknown_labels=5), "unknown_labels is 5"),
+            (lambda: Lexicon(None), "words is None"),
+            (lambda: Lexicon({"a": 3}), "the labels of the word 'a' are 3"),
+            (lambda: Lexicon({"a": None}), "the labels of the word 'a' are None"),
+            (lambda: Lexicon.learn(sample_corpus("test"), min_count="2"), "min_count is '2'"),
         ],
     )
     def test_settings_that_are_wrong(self, make, what):
         with pytest.raises(SettingError, match=what):
             make()
 
-    @pytest.mark.parametrize("texts", ["abc", 7, ["a", None]])
+    @pytest.mark.parametrize("texts", ["abc", 7, ["a", None], sample_corpus("test")])
     def test_texts_that_are_none(self, texts):
         with pytest.raises(DataError, match="expected"):
             Lexicon(["a"]).lattices(texts)
@@ -159,3 +186,8 @@ def test_words_without_spaces():
     assert unspaced(corpus, "pos") == (["abc", "d"], [[(0, 2, "X"), (2, 3, "Y")], [(0, 1, "X")]])
     texts, segments = unspaced(sample_corpus("test"))
     assert all(own[-1][1] == len(text) for text, own in zip(texts, segments, strict=True))
+    for wrong in (None, [["a"]]):
+        with pytest.raises(DataError, match="expected a corpus"):
+            unspaced(wrong)
+        with pytest.raises(DataError, match="expected a corpus"):
+            Lexicon.learn(wrong)

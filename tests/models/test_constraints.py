@@ -187,3 +187,40 @@ def test_what_is_no_constraint(corpus, heldout, wrong):
     crf = CRF("chunk", "pos[0]", tol=1e-2).fit(corpus)
     with pytest.raises(SettingError, match=r"expected trellis.Constraints"):
         crf.predict(heldout, wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"at_most_once": None}, "at_most_once is None"),
+        ({"at_most_once": 5}, "at_most_once is 5"),
+        ({"allowed": 5}, "allowed is 5"),
+        ({"allowed": {"a": 1}}, "allowed is {"),
+        ({"allowed": [None] * 25}, "sentence 1: allowed has None"),
+        ({"allowed": "x" * 25}, "allowed is 'x"),
+        ({"penalties": "O"}, "penalties is 'O'"),
+        ({"penalties": [("O", 1.0)]}, "penalties is "),
+        ({"penalties": {"O": "x"}}, "the penalty of 'O' is 'x'"),
+        ({"penalties": {"O": float("nan")}}, "the penalty of 'O' is nan"),
+    ],
+)
+def test_constraints_that_are_none(corpus, heldout, wrong, what):
+    crf = CRF("chunk", "pos[0]", tol=1e-2).fit(corpus)
+    with pytest.raises((SettingError, DataError), match=what):
+        crf.predict(heldout, Constraints(**wrong))
+    assert crf.predict(heldout, Constraints(penalties={"O": np.float32(0.0)})) == crf.predict(heldout)
+
+
+def test_types_that_occur_once_need_segments(corpus, heldout):
+    crf = CRF("pos", "word[0]", tol=1e-2).fit(corpus)
+    with pytest.raises(SettingError, match="at_most_once is about segments"):
+        crf.predict(heldout, Constraints(at_most_once=["NN"]))
+
+
+@pytest.mark.parametrize("wrong", [None, "x", 2, float("nan")])
+def test_confidences_that_are_none(corpus, heldout, wrong):
+    crf = CRF("chunk", "pos[0]", tol=1e-2).fit(corpus)
+    with pytest.raises(SettingError, match="min_confidence"):
+        crf.predict_spans(heldout, wrong)
+    with pytest.raises(SettingError, match="threshold"):
+        crf.predict_candidates(heldout, wrong)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from trellis import Arc, ConvergenceWarning, Lattice, LatticeCRF, Lexicon, Node, load, unspaced
+from trellis.corpus import Corpus
 from trellis.errors import CheckpointError, DataError, NoLegalPathError, SettingError
 
 NODES = [
@@ -128,8 +129,25 @@ class TestAnswers:
         for text, own in zip(texts, segmenter.predict(lattices), strict=True):
             assert "".join(text[s.start : s.end] for s in own) == text
 
+    def test_beams_are_near(self, small):
+        best = small.predict_kbest(LATTICES, 1)
+        for width in (1, 5, 10**12):
+            near = small.predict_near(LATTICES, width)
+            found = small.log_probability(LATTICES, [path.segments for path in near])
+            for one, p, own in zip(near, found, best, strict=True):
+                assert own[0].log_probability - p <= one.gap + 1e-9
+        assert [path.segments for path in near] == small.predict(LATTICES)
+        assert all(path.gap < 1e-9 for path in near)
+        with pytest.raises(SettingError, match="beam is 0"):
+            small.predict_near(LATTICES, 0)
+
+    @pytest.mark.parametrize("wrong", [None, "x", 2, -0.1, float("nan")])
+    def test_confidences_that_are_none(self, small, wrong):
+        with pytest.raises(SettingError, match=r"min_confidence is .*; expected a probability"):
+            small.predict_spans(LATTICES, wrong)
+
     def test_no_path_is_said(self, small):
-        with pytest.raises(NoLegalPathError, match="sentence 2 has no legal path: none comes further than node 1"):
+        with pytest.raises(NoLegalPathError, match=r"^lattice 2 has no legal path: none comes further than node 0, "):
             small.predict([LATTICES[0], Lattice([Node(0, 1, "X"), Node(2, 3, "X")])])
 
 
@@ -299,6 +317,10 @@ class TestWrongInput:
             LatticeCRF().fit(X)
         with pytest.raises(SettingError, match="give attributes to the arcs"):
             LatticeCRF(arcs="word").fit(LATTICES, PATHS)
+        with pytest.raises(SettingError, match="dev_y is given without dev"):
+            LatticeCRF().fit(X, gold, dev_y=gold)
+        with pytest.raises(DataError, match="expected lattices"):
+            LatticeCRF().fit(Corpus.from_lists({"word": [["a"]]}), gold)
         with pytest.raises(SettingError, match="give dev_y too"):
             LatticeCRF().fit(X, gold, dev=X)
 

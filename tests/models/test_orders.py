@@ -239,3 +239,11 @@ def sentences(corpus):
 def rows_of(corpus, column):
     values = corpus[column].values()
     return [values[a:b] for a, b in pairwise(corpus.offsets.tolist())]
+
+
+def test_too_many_tuples_are_refused_before_memory_runs_out():
+    words = [[str(k) for k in range(300)]]
+    corpus = Corpus.from_lists({"word": words, "tag": words})
+    for order in (3, 4):
+        with pytest.raises(SettingError, match=r"tuples of labels, which is too many; give `prune`"):
+            CRF("tag", "word[0]", order=order).fit(corpus)

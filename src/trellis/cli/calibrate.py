@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="DATA")
 @click.option("--columns", metavar="NAMES", help="Names of the file's columns, if other than the training file's.")
 @click.option("--of", type=click.Choice(["auto", "spans", "tokens"]), default="auto", show_default=True, help="What.")
-@click.option("--bins", type=click.IntRange(min=1), default=10, show_default=True, help="Bins of the diagram.")
+@click.option("--bins", type=click.IntRange(1, 1000), default=10, show_default=True, help="Bins of the diagram.")
 @click.option("--equal", type=click.Choice(["width", "mass"]), default="width", show_default=True, help="Kind of bins.")
 @click.option(
     "--precision", type=click.FloatRange(0.0, 1.0), metavar="P", help="Find the threshold for this precision."
@@ -89,9 +90,14 @@ def _threshold_text(threshold: Threshold | None, precision: float) -> str:
     if threshold is None:
         return f"no threshold reaches a precision of {100 * precision:.2f}%"
     return (
-        f"--min-confidence {threshold.threshold:.6g}: precision {100 * threshold.precision:.2f}%, recall "
+        f"--min-confidence {_rounded_down(threshold.threshold)}: precision {100 * threshold.precision:.2f}%, recall "
         f"{100 * threshold.recall:.2f}%, FB1 {100 * threshold.f1:.2f}; keeps {threshold.kept:,}"
     )
+
+
+def _rounded_down(p: float) -> str:
+    """With six digits; rounded up it would leave out what it stands for."""
+    return f"{math.floor(p * 1e6) / 1e6:.6f}"
 
 
 def _as_json(threshold: Threshold) -> dict[str, float]:

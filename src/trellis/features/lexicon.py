@@ -10,20 +10,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise, repeat
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError, shown
-from trellis.features.functions.reading import decoded, numbered_lines
 from trellis.features.functions.trie import Trie
-from trellis.features.lattices import Lattices, joined
-from trellis.files import write_atomically
+from trellis.features.lattices import Lattices, is_whole, joined
+from trellis.features.lexicon_file import read_words, write_words
 
 I64 = NDArray[np.int64]
 Segments = Sequence[Sequence[tuple[int, int, str]]]
 
+USUAL_UNKNOWN = 8  # characters of an unknown word, where it is not said how many
 _SHARE = 0.02  # of the words seen once that a label must have for unknown words to have it
 _EDGE = "_"  # in place of a character before the first and behind the last
 _SPACE = "\u001f"  # in place of a space, which is between the characters of a word in the trie
@@ -41,33 +42,46 @@ class Lexicon:
     def __init__(
         self,
         words: Mapping[str, str | Iterable[str]] | Iterable[str],
-        unknown: int = 8,
+        unknown: int = USUAL_UNKNOWN,
         unknown_labels: Sequence[str] | None = None,
     ):
-        if isinstance(words, str):
-            raise SettingError("words is text; expected a dict of words and labels, or a list of words")
-        if not isinstance(unknown, int) or isinstance(unknown, bool) or unknown < 1:
-            raise SettingError(f"unknown is {unknown!r}; expected a whole number of characters >= 1")
+        if isinstance(words, str) or not hasattr(words, "__iter__"):
+            raise SettingError(f"words is {shown(words)}; expected a dict of words and labels, or a list of words")
+        if not is_whole(unknown) or unknown < 1:
+            raise SettingError(f"unknown is {shown(unknown)}; expected a whole number of characters >= 1")
         items = words.items() if isinstance(words, Mapping) else zip(words, repeat(WORD))
         self.words = {_word(word): _labels(word, labels) for word, labels in items}
         if not self.words:
             raise SettingError("a lexicon needs words; none are given")
         self.labels = sorted({label for labels in self.words.values() for label in labels})
         self.unknown = unknown
-        self.unknown_labels = list(self.labels if unknown_labels is None else unknown_labels)
-        if not self.unknown_labels or not all(isinstance(label, str) for label in self.unknown_labels):
-            raise SettingError("unknown_labels must name at least one label, as text")
+        given = self.labels if unknown_labels is None else unknown_labels
+        if isinstance(given, str) or not hasattr(given, "__iter__") or not list(given):
+            raise SettingError(f"unknown_labels is {shown(given)}; expected a list of labels, at least one")
+        self.unknown_labels = list(dict.fromkeys(given))
+        if not all(isinstance(label, str) for label in self.unknown_labels):
+            raise SettingError(f"unknown_labels is {shown(given)}; expected labels, as text")
         self.labels = sorted({*self.labels, *self.unknown_labels})
 
     @classmethod
     def learn(
-        cls, corpus: Corpus, label: str | None = None, word: str = "word", min_count: int = 2, unknown: int = 8
+        cls,
+        corpus: Corpus,
+        label: str | None = None,
+        word: str = "word",
+        min_count: int = 2,
+        unknown: int = USUAL_UNKNOWN,
+        unknown_labels: Sequence[str] | None = None,
     ) -> Lexicon:
         """The words of a corpus that occur at least `min_count` times, with the labels that they have there in the
-        column `label`; unknown words may have those that are not rare among words seen once.
+        column `label`; unknown words may have `unknown_labels`, by default those that are not rare among words seen
+        once.
 
         With a min_count of 1 a model never meets an unknown word in training, and learns nothing about them.
         """
+        _check_corpus(corpus)
+        if not is_whole(min_count) or min_count < 1:
+            raise SettingError(f"min_count is {shown(min_count)}; expected a whole number >= 1")
         words = corpus[word].values()
         labels = corpus[label].values() if label is not None else [WORD] * len(words)
         counts, pairs = Counter(words), Counter(zip(words, labels, strict=True))
@@ -79,34 +93,18 @@ class Lexicon:
         open_ = [own for own, n in once.items() if n >= _SHARE * once.total()]
         if not known:
             raise DataError(f"no word occurs {min_count} times or more; give a smaller min_count", corpus.path)
-        return cls(known, unknown, sorted(open_) or None)
+        return cls(known, unknown, unknown_labels or sorted(open_) or None)
 
     @classmethod
-    def read(cls, path: str | Path, unknown: int = 8, unknown_labels: Sequence[str] | None = None) -> Lexicon:
+    def read(cls, path: str | Path, unknown: int | None = None, unknown_labels: Sequence[str] | None = None) -> Lexicon:
         """A file with a word on each line, or a word, a tab and a label; lines that begin with # and a space are
-        comments."""
-        words: dict[str, list[str]] = {}
-        for number, raw in numbered_lines(str(path)):
-            line = decoded(raw, str(path), number).rstrip("\r\n")
-            if not line or line.startswith("# "):
-                continue
-            word, tab, label = line.partition("\t")
-            if not word or (tab and not label) or "\t" in label:
-                raise DataError("expected a word, or a word, a tab and a label", str(path), number)
-            words.setdefault(word, []).append(label or WORD)
-        if not words:
-            raise DataError("no word here; expected one on each line", str(path))
-        return cls(words, unknown, unknown_labels)
+        comments. What unknown words may be is as it was when the lexicon was saved, unless it is given."""
+        words, length, labels = read_words(str(path), WORD)
+        return cls(words, unknown or length or USUAL_UNKNOWN, unknown_labels or labels or None)
 
     def save(self, path: str | Path) -> None:
         """A file that `read` reads."""
-        for word in self.words:
-            if word.startswith("# ") or any(c in word for c in "\t\r\n"):
-                raise DataError(
-                    f"a file cannot hold the word {shown(word)}: it has a tab or a line end, or begins as a comment"
-                )
-        lines = [f"{word}\t{label}\n" for word, labels in self.words.items() for label in labels]
-        write_atomically(path, "".join(lines).encode())
+        write_words(path, self.words, self.unknown, self.unknown_labels)
 
     def __len__(self) -> int:
         return len(self.words)
@@ -163,9 +161,9 @@ class Lexicon:
         start, end, _ = nodes.T
         place = np.arange(int(offsets[-1]))
         limit = np.repeat(offsets[1:], np.diff(offsets))
-        length = np.arange(1, self.unknown + 1)
+        length = np.arange(1, min(self.unknown, int(np.diff(offsets).max(initial=1))) + 1)
         at, k = np.nonzero(place[:, None] + length <= limit[:, None])
-        wide = max(self.unknown, int((end - start).max(initial=1))) + 1
+        wide = int(np.diff(offsets).max(initial=0)) + 1
         taken = np.isin(at * wide + length[k], start * wide + (end - start))
         at, k = at[~taken], k[~taken]
         number = [self.labels.index(label) for label in self.unknown_labels]
@@ -173,11 +171,19 @@ class Lexicon:
         return np.concatenate([spans, np.tile(np.array(number, np.int64), len(at))[:, None]], axis=1)
 
     def _included(self, segments: Segments, texts: Sequence[str], offsets: I64) -> I64:
-        if len(segments) != len(texts):
-            raise DataError(f"{len(texts)} texts and segments of {len(segments)}; expected a list for each text")
+        if not hasattr(segments, "__len__") or len(segments) != len(texts):
+            raise DataError(f"{len(texts)} texts, and segments to include that are no list of lists, one for each text")
         number, rows = {label: k for k, label in enumerate(self.labels)}, []
         for s, (own, text, first) in enumerate(zip(segments, texts, offsets.tolist(), strict=False), 1):
-            for start, end, label in own:
+            listed: Sequence[Any] = own if isinstance(own, list | tuple) else [own]
+            for item in listed:
+                try:
+                    start, end, label = item
+                    good = is_whole(start) and is_whole(end) and isinstance(label, str)
+                except (TypeError, ValueError):
+                    good = False
+                if not good:
+                    raise DataError(f"text {s}: {shown(item)} to include; expected segments (start, end, label)")
                 if not 0 <= start < end <= len(text):
                     raise DataError(f"text {s}: the span {start} to {end} is not in its {len(text)} characters")
                 if label not in number:
@@ -191,6 +197,7 @@ def unspaced(
 ) -> tuple[list[str], list[list[tuple[int, int, str]]]]:
     """The words of each sentence without spaces between them, and where they are: a text, and segments (start, end,
     label), to learn from."""
+    _check_corpus(corpus)
     texts, segments = [], []
     labels = corpus.sentences(label) if label is not None else None
     for s, words in enumerate(corpus.sentences(word)):
@@ -227,11 +234,16 @@ def _beside(codes: I64, at: I64, inside: NDArray[np.bool_]) -> Column:
 
 
 def _check_texts(texts: Sequence[str]) -> None:
-    if isinstance(texts, str) or not hasattr(texts, "__len__"):
-        raise DataError(f"texts is {shown(texts)}; expected a list of texts")
+    if isinstance(texts, str | Corpus) or not hasattr(texts, "__len__"):
+        raise DataError(f"texts is {shown(texts)}; expected a list of texts (`unspaced` makes them of a corpus)")
     for s, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise DataError(f"text {s} is {shown(text)}; expected text")
+
+
+def _check_corpus(corpus: object) -> None:
+    if not isinstance(corpus, Corpus):
+        raise DataError(f"expected a corpus with a column of words (read_conll), not {type(corpus).__name__}")
 
 
 def _letter(character: str) -> str:
@@ -245,7 +257,7 @@ def _word(word: object) -> str:
 
 
 def _labels(word: str, labels: str | Iterable[str]) -> list[str]:
-    listed = [labels] if isinstance(labels, str) else list(labels)
+    listed = [labels] if isinstance(labels, str) else list(labels) if hasattr(labels, "__iter__") else []
     if not listed or not all(isinstance(label, str) for label in listed):
         raise SettingError(f"the labels of the word {shown(word)} are {shown(labels)}; expected text, at least one")
     return list(dict.fromkeys(listed))

@@ -100,12 +100,14 @@ class Graph:
         return Graph(self.shape, nodes, np.where(self.arcs > -np.inf, 0.0, -np.inf)).best()
 
     def beam(self, width: int, levels: I32 | None = None) -> tuple[BOOL, F64, F64]:
-        """A good path: at each level (I32[nodes], which rise along every arc; by default the number of arcs before a
-        node) only the `width` best nodes go on. Also its score, and a bound: no path has a higher one."""
+        """A good path: of neighbouring nodes of one level (I32[nodes], which rise along every arc; by default the
+        number of arcs before a node) only the `width` best go on. Also its score, and a bound: no path has a higher
+        one."""
         from trellis.lattice.kernels.graph_paths import beam_paths
 
         if width < 1:
             raise SettingError(f"a beam of width {width}; expected 1 or more")
+        width = min(width, max(1, len(self.nodes)))
         level = self.shape.levels if levels is None else levels
         if np.any(level[self.shape.source] >= level[self.shape.heads]):
             raise DataError("the levels of a beam must rise along every arc")
@@ -182,7 +184,7 @@ class Graph:
         for s, (a, b) in enumerate(pairwise(self.shape.offsets.tolist())):
             if b > a and not (reached[a:b] & self.shape.last[a:b]).any():
                 furthest = np.flatnonzero(reached[a:b])
-                where = f"node {furthest[-1] + 1}" if len(furthest) else "its very beginning"
+                where = f"node {furthest[-1]}, counted from 0" if len(furthest) else "its very beginning"
                 raise NoLegalPathError(
                     f" has no legal path: none comes further than {where}; what follows is forbidden, by itself or "
                     "after what can come before it",

@@ -9,6 +9,8 @@ import numpy as np
 from trellis.errors import DataError
 from trellis.lattice.shape import BOOL, F64, Shape
 
+_AT_ONCE = 1 << 20  # random numbers
+
 
 @dataclass(frozen=True)
 class GraphMarginals:
@@ -60,10 +62,14 @@ class SolvedGraph:
     def sample(self, count: int, rng: np.random.Generator) -> BOOL:
         from trellis.lattice.kernels.graph import draw_paths
 
-        on = np.zeros((count, len(self.nodes)), bool)
-        uniform, uniform_end = rng.random((count, len(self.nodes))), rng.random((count, self.shape.sentences))
-        shape = self.shape
-        draw_paths(shape.start, shape.source, shape.offsets, self.given, self.begin, self.end, uniform, uniform_end, on)
+        on, shape = np.zeros((count, len(self.nodes)), bool), self.shape
+        some = max(1, _AT_ONCE // max(1, len(self.nodes)))  # random numbers take eight times the room of paths
+        for k in range(0, count, some):
+            own = on[k : k + some]
+            uniform, uniform_end = rng.random(own.shape), rng.random((len(own), shape.sentences))
+            draw_paths(
+                shape.start, shape.source, shape.offsets, self.given, self.begin, self.end, uniform, uniform_end, own
+            )  # fmt: skip
         return on
 
     def entropy(self) -> F64:

@@ -8,12 +8,16 @@ from typing import Self
 
 import numpy as np
 
+from trellis.errors import SettingError
 from trellis.labels import first_tokens
 from trellis.lattice.allowed import Allowed
 from trellis.lattice.chain import Marginals
 from trellis.lattice.graph import F64, I32, I64
 from trellis.lattice.parts import PartLattice, Parts
 from trellis.lattice.shape import Shape
+
+_MOST_CELLS = 1 << 25  # tuples of labels with a score: 268 MB in each of several arrays
+_MOST_ARCS = 1 << 27  # of chains that are written out arc by arc: 5 GB
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Windows:
         counts = np.where(sets >= 0, np.diff(allowed.start)[sets], 1)
         sizes = np.stack([counts[:, 0], counts[:, 1:-1].prod(axis=1), counts[:, -1]], axis=1)
         base = np.concatenate([[0], np.cumsum(sizes.prod(axis=1))]).astype(np.int64)
+        if base[-1] > _MOST_CELLS:
+            raise _too_many(order, f"{base[-1]:,} tuples of labels")
         return cls(order, allowed, offsets, pattern.astype(np.int32), sets.astype(np.int32), sizes, base)
 
     @property
@@ -161,6 +167,8 @@ class WindowChain(PartLattice):
         from trellis.lattice.kernels.windows import window_shape
 
         windows, places = self.windows, self.windows.allowed.places
+        if windows.arcs.sum() > _MOST_ARCS:
+            raise _too_many(windows.order, f"{windows.arcs.sum():,} tuples of labels at all tokens")
         states = np.concatenate([[0], np.cumsum(windows.states)]).astype(np.int64)
         ends, nodes, arcs = states[self.offsets], int(states[-1]), int(windows.arcs.sum())
         start, source = np.empty(nodes + 1, np.int64), np.empty(arcs, np.int32)
@@ -237,3 +245,9 @@ def _distinct_rows(rows: I64, sets: int) -> tuple[I64, I64]:
         return rows[first], which
     distinct, which = np.unique(rows, axis=0, return_inverse=True)
     return distinct, which.ravel()
+
+
+def _too_many(order: int, what: str) -> SettingError:
+    return SettingError(
+        f"order {order} means {what}, which is too many; give `prune` (--prune 0.001), or a lower order"
+    )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DataError, SettingError
+from trellis.errors import DataError, SettingError, shown
+from trellis.labels import detect
 from trellis.lattice import Chain
 from trellis.lattice.once import MOST_ONCE, AtMostOnce
 from trellis.lattice.parts import PartLattice
@@ -100,20 +102,26 @@ def _by_parts(lattice: Lattice) -> PartLattice:
 
 
 def _mask(allowed: Sequence[Sequence[Any]], number: Mapping[str, int], lengths: Sequence[int]) -> BOOL:
+    if isinstance(allowed, str | Mapping) or not hasattr(allowed, "__len__"):
+        raise DataError(f"allowed is {shown(allowed)}; expected a list for each sentence")
     if len(allowed) != len(lengths):
         raise DataError(f"allowed has {len(allowed)} sentences, the data {len(lengths)}")
     mask = np.ones((sum(lengths), len(number)), bool)
     t = 0
     for s, (row, length) in enumerate(zip(allowed, lengths, strict=True), 1):
+        if isinstance(row, str) or not hasattr(row, "__len__"):
+            raise DataError(f"sentence {s}: allowed has {shown(row)}; expected a list with an entry for each token")
         if len(row) != length:
             raise DataError(f"sentence {s}: allowed has {len(row)} tokens, the sentence {length}")
         for k, one in enumerate(row, 1):
             if one is not None:
                 several = list(one) if isinstance(one, tuple | list | AbstractSet) else [one]
-                unknown = [label for label in several if label not in number]
+                unknown = [label for label in several if not isinstance(label, str) or label not in number]
                 if unknown or not several:
-                    found = f"the label {unknown[0]!r}, which the model does not know" if unknown else "no label"
-                    raise DataError(f"sentence {s}, token {k}: allowed has {found}; it has: {', '.join(number)}")
+                    found = f"the label {shown(unknown[0])}" if unknown else "an empty set of labels"
+                    raise DataError(
+                        f"sentence {s}, token {k}: allowed has {found}; the model's labels are: {', '.join(number)}"
+                    )
                 mask[t] = False
                 mask[t, [number[label] for label in several]] = True
             t += 1
@@ -121,6 +129,8 @@ def _mask(allowed: Sequence[Sequence[Any]], number: Mapping[str, int], lengths: 
 
 
 def _penalties(penalties: Mapping[str, float], number: Mapping[str, int]) -> tuple[F64, F64]:
+    if not isinstance(penalties, Mapping):
+        raise SettingError(f"penalties is {shown(penalties)}; expected a dict of labels and numbers")
     own, pairs = np.zeros(len(number)), np.zeros((len(number), len(number)))
     for name, value in penalties.items():
         sides = name.split(ARROW) if isinstance(name, str) else []
@@ -128,8 +138,8 @@ def _penalties(penalties: Mapping[str, float], number: Mapping[str, int]) -> tup
             raise SettingError(
                 f"penalties has {name!r}; expected a label or two with ' -> ' between, of: {', '.join(number)}"
             )
-        if not isinstance(value, int | float) or not value < np.inf:  # also false for NaN
-            raise SettingError(f"the penalty of {name!r} is {value!r}; expected a number, or -inf to forbid")
+        if not isinstance(value, Real) or isinstance(value, bool) or not float(value) < np.inf:  # also false for NaN
+            raise SettingError(f"the penalty of {name!r} is {shown(value)}; expected a number, or -inf to forbid")
         if len(sides) == 1:
             own[number[sides[0]]] = value
         else:
@@ -138,11 +148,13 @@ def _penalties(penalties: Mapping[str, float], number: Mapping[str, int]) -> tup
 
 
 def _kinds(names: Sequence[str], labels: tuple[str, ...]) -> tuple[int, ...]:
-    if isinstance(names, str):
-        raise SettingError(f"at_most_once is {names!r}; expected a list of types")
+    if isinstance(names, str) or not hasattr(names, "__len__") or not hasattr(names, "__iter__"):
+        raise SettingError(f"at_most_once is {shown(names)}; expected a list of types")
     if not len(names):
         return ()
     types = segment_types(labels)
+    if detect(labels) is None:
+        raise SettingError("at_most_once is about segments, and the labels spell none; leave it out")
     for name in names:
         if name not in types:
             raise SettingError(f"at_most_once names the type '{name}'; the types are: {', '.join(types)}")

@@ -24,6 +24,7 @@ from trellis.models.lattice_paths import (
     Known,
     LatticePath,
     LatticesHeldOut,
+    NearPath,
     Segment,
     lattices_of,
     report_of,
@@ -34,7 +35,7 @@ from trellis.models.lattice_serial import lattice_description_of, lattice_model_
 from trellis.models.linear import MOST_LABELS
 from trellis.models.probabilities import Span, kbest_in, log_probabilities_in
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
-from trellis.models.settings import USUAL_L2, check_draws, check_settings, is_count
+from trellis.models.settings import USUAL_L2, check_draws, check_probability, check_settings, is_count
 from trellis.models.trained import Trained
 from trellis.training import Progress
 
@@ -154,6 +155,8 @@ class LatticeCRF(Trained[LatticeModel]):
             packed.indptr, packed.ids, packed.values, given.path, data.offsets, more=target, lattices=lattices
         )
         shards = cut_into_shards(layout, examples, loss)
+        if dev is None and dev_y is not None:
+            raise SettingError("dev_y is given without dev, the lattices that it belongs to")
         held_out = None if dev is None else LatticesHeldOut(model, lattices_of(dev), dev_y)
         fitting.describe(model, examples, held_out, model.weights)
         del packed, examples
@@ -197,6 +200,17 @@ class LatticeCRF(Trained[LatticeModel]):
             for own, paths in ((data.part(s, s + 1), paths) for s, paths in enumerate(found))
         ]
 
+    def predict_near(self, X: Given, beam: int) -> list[NearPath]:
+        """The segments of a good path through each lattice, found by letting only the so many best nodes at a time go
+        on, and how near it is to the best."""
+        if not is_count(beam):
+            raise SettingError(f"beam is {beam!r}; expected a whole number >= 1")
+        data = lattices_of(X)
+        found = self._model.batches(data, self._threads, lambda lattice: lattice.beam(int(beam)))
+        paths = segments_of(data, np.concatenate([np.zeros(0, np.int32), *(path for path, _, _ in found)]))
+        gaps = [gap for _, totals, bounds in found for gap in np.maximum(bounds - totals, 0.0).tolist()]
+        return [NearPath(path, gap) for path, gap in zip(paths, gaps, strict=True)]
+
     def predict_posterior(self, X: Given) -> list[list[Segment]]:
         """The segments of the path with the highest sum of their probabilities."""
         data = lattices_of(X)
@@ -219,9 +233,9 @@ class LatticeCRF(Trained[LatticeModel]):
     def predict_spans(self, X: Given, min_confidence: float = 0.0) -> list[list[Span]]:
         """The segments of the best path with the probability that each is on the path, whatever else is; those with at
         least that probability."""
-        data = lattices_of(X)
+        data, least = lattices_of(X), check_probability("min_confidence", min_confidence)
         on, p = self._best(data), self._marginals(data)
-        kept = on * (p >= min_confidence)
+        kept = on * (p >= least)
         return [
             [Span(*segment, q) for segment, q in zip(own, p[a:b][kept[a:b] == 1].tolist(), strict=True)]
             for own, (a, b) in zip(segments_of(data, kept), pairwise(data.offsets.tolist()), strict=True)

@@ -46,7 +46,8 @@ class LatticeModel:
             try:
                 return answer(self.lattice(batch, first))
             except NoLegalPathError as error:
-                raise error.after(first) from None
+                where = "" if error.sentence is None else f"lattice {first + error.sentence + 1}"
+                raise NoLegalPathError(where + error.what) from None
 
         batches = list(data.batches(_BATCH))
         if threads <= 1 or len(batches) <= 1:

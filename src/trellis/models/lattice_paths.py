@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features.lattices import Lattice, Lattices
 from trellis.metrics.report import Report, of_counts
@@ -38,13 +39,20 @@ class LatticePath(NamedTuple):
     log_probability: float
 
 
+class NearPath(NamedTuple):
+    """The segments of a path, and `gap`: no path is more than e^gap times as probable. 0: this is the best."""
+
+    segments: list[Segment]
+    gap: float
+
+
 def lattices_of(X: Any) -> Lattices:
     """Lattices, packed."""
     if isinstance(X, Lattices):
         return X
     if isinstance(X, Lattice):
         raise DataError("one Lattice is given; expected a list of them")
-    if isinstance(X, str) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
+    if isinstance(X, str | Corpus) or not (hasattr(X, "__len__") and hasattr(X, "__getitem__")):
         raise DataError(f"expected lattices (of a Lexicon, or a list of Lattice), not {type(X).__name__}")
     return Lattices.of(X)
 

@@ -28,7 +28,7 @@ from trellis.models.probabilities import (
     log_probabilities_in,
     numbered,
 )
-from trellis.models.settings import check_draws, is_count
+from trellis.models.settings import check_draws, check_probability, is_count
 from trellis.models.tagger import Chains, Tagger
 
 F64 = NDArray[np.float64]
@@ -129,6 +129,7 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
     ) -> list[list[Span]]:
         """The segments of the best labels of each sentence: start, end (the token behind the last), type, and P(just
         this segment, whatever else); those with at least that probability."""
+        min_confidence = check_probability("min_confidence", min_confidence)
         found = self._segments(X, None, constraints)
         return self._spans(found.at_least(min_confidence) if min_confidence > 0.0 else found, X)
 
@@ -136,7 +137,7 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
         self, X: Sentences, threshold: float = 0.05, constraints: Constraints | None = None
     ) -> list[list[Span]]:
         """All segments whose probability is at least the threshold, on the best path or not; they may overlap."""
-        if not 0.0 < threshold <= 1.0:
+        if check_probability("threshold", threshold) == 0.0:
             raise SettingError(f"threshold is {threshold!r}; expected a probability above 0")
         return self._spans(self._segments(X, threshold, constraints), X)
 

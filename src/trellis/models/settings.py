@@ -42,6 +42,13 @@ def is_count(value: object) -> bool:
     return isinstance(value, Integral) and _number(value) and int(value) >= 1
 
 
+def check_probability(name: str, value: Any) -> float:
+    """A number from 0 to 1."""
+    if not _number(value) or not 0.0 <= float(value) <= 1.0:
+        raise SettingError(f"{name} is {shown(value)}; expected a probability from 0 to 1")
+    return float(value)
+
+
 def check_draws(count: object, seed: object) -> None:
     """How often to draw at random, and from where on."""
     if not is_count(count):
