@@ -60,7 +60,7 @@ class TestLattices:
             (Lattice([Node(1, 2, "X"), Node(0, 1, "X")]), "node 1 begins before node 0; sort"),
             (Lattice([Node(0, 1, "X")], [Arc(0, 1)]), "lattice 2, arc 0: .*numbers of nodes, 0 to 0"),
             (Lattice(AB.nodes, [Arc(1, 2)]), "arc 0 from 1 to 2: node 2 begins before node 1 ends"),
-            (Lattice(AB.nodes, [Arc(0, 2), Arc(0, 2)]), "must come from different nodes"),
+            (Lattice(AB.nodes, [Arc(0, 2), Arc(0, 2)]), "lattice 2: arcs 0 and 1 both lead from 0 to 2"),
         ],
     )
     def test_what_is_wrong_is_said(self, lattice, what):

@@ -324,6 +324,20 @@ class TestWrongInput:
         with pytest.raises(SettingError, match="give dev_y too"):
             LatticeCRF().fit(X, gold, dev=X)
 
+    def test_attributes(self, small):
+        bad = Lattice([NODES[0], Node(1, 2, "X", 5)])
+        for ask in (
+            lambda: small.predict([LATTICES[0], bad]),
+            lambda: LatticeCRF().fit([LATTICES[0], bad], [[1, 4], [0, 1]]),
+        ):
+            with pytest.raises(DataError, match=r"^lattice 2, node 1: "):
+                ask()
+        bad = Lattice(NODES, [Arc(0, 2), Arc(2, 4, {"a": float("nan")})])
+        with pytest.raises(DataError, match=r"^lattice 1, arc 1: "):
+            LatticeCRF().fit([bad], [[0, 2, 4]])
+        with pytest.raises(DataError, match="lattice 1: soft leaves no path"):
+            LatticeCRF().fit(LATTICES[:1], soft=[[0.0] * 5])
+
     def test_labels_and_features_that_the_model_does_not_know(self, small, segmenter, words):
         lexicon = words[0]
         with pytest.raises(DataError, match="lattice 2: the label 'Q', which the model does not know"):

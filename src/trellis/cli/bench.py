@@ -172,11 +172,11 @@ def _task(
     return Task(file, tuple(columns.split(",")), target, features, c2)
 
 
-def _numbers(text: str) -> list[int]:
+def _numbers(text: str, what: str = "threads") -> list[int]:
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
-        raise SettingError(f"threads are '{text}'; expected whole numbers apart by commas, e.g. 1,2") from None
+        raise SettingError(f"{what} are '{text}'; expected whole numbers apart by commas, e.g. 1,2") from None
 
 
 def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str, peer: str = "CRFsuite") -> None:

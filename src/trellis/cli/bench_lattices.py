@@ -17,7 +17,7 @@ def add_to(
     bench: click.Group,
     task_options: Callable[[Any], Any],
     task_of: Callable[..., Any],
-    numbers_of: Callable[[str], list[int]],
+    numbers_of: Callable[[str, str], list[int]],
     progress: Callable[[], Any],
 ) -> None:
     """Adds both commands to the group, with the options and helpers that its commands share."""
@@ -29,7 +29,7 @@ def add_to(
     @click.option("--threads", default=1, show_default=True, help="Threads.")
     @click.option("--repeat", default=3, show_default=True, help="Rounds, by turns.")
     @click.option("--evaluations", default=10, show_default=True, help="L-BFGS iterations timed in each round.")
-    @click.option("--sentences", type=int, help="Only so many of the training data.")
+    @click.option("--sentences", type=click.IntRange(min=1), help="Only so many of the training data.")
     @options.as_json
     def segments(
         train: str | None,
@@ -53,7 +53,7 @@ def add_to(
 
         given = task_of(train, **task)
         with progress() as say:
-            result = bench_segments(given, numbers_of(lengths), threads, repeat, evaluations, sentences, say)
+            result = bench_segments(given, numbers_of(lengths, "lengths"), threads, repeat, evaluations, sentences, say)
         click.echo(f"{given.train}, '{given.features}', {threads} thread{'s' * (threads > 1)}: one evaluation")
         fixed, slope, off = result.line()
         print_table(
@@ -75,7 +75,7 @@ def add_to(
     @click.option("--prune", default=0.001, show_default=True, help="Labels below that probability are left out.")
     @click.option("--tol", default=1e-3, show_default=True, help="Of both trainings.")
     @click.option("--threads", default=2, show_default=True, help="Threads.")
-    @click.option("--sentences", type=int, help="Only so many of the training data.")
+    @click.option("--sentences", type=click.IntRange(min=1), help="Only so many of the training data.")
     @options.as_json
     def pruning(
         train: str,

@@ -202,7 +202,12 @@ def _checked(lattice: Any, s: int) -> tuple[list[Node], list[Arc] | None]:
         nodes.append(node)
     if lattice.arcs is None:
         return nodes, None
-    return nodes, [_checked_arc(given, nodes, s, e) for e, given in enumerate(lattice.arcs)]
+    arcs = [_checked_arc(given, nodes, s, e) for e, given in enumerate(lattice.arcs)]
+    there: dict[tuple[int, int], int] = {}
+    for e, arc in enumerate(arcs):
+        if there.setdefault(arc[:2], e) < e:
+            raise DataError(f"lattice {s}: arcs {there[arc[:2]]} and {e} both lead from {arc.source} to {arc.target}")
+    return nodes, arcs
 
 
 def _checked_arc(given: Any, nodes: list[Node], s: int, e: int) -> Arc:

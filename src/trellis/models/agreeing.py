@@ -183,8 +183,12 @@ def _check_paths(data: Lattices, answer: Agreed, allowed: BOOL) -> None:
     lattice = ExplicitLattice(nodes, arcs, data.offsets, data.shape)
     totals = lattice.path_scores(answer.path) if answer.kind == "gold" else lattice.best()[1]
     for s in np.flatnonzero(answer.fits & ~np.isfinite(totals))[:1].tolist():
-        what = "are no path through it, from its beginning to its end" if answer.kind == "gold" else "leave no path"
-        raise DataError(f"lattice {s + 1}: the segments in y {what}")
+        what = {
+            "gold": "the segments in y are no path through it, from its beginning to its end",
+            "part": "the segments in y leave no path",
+            "soft": "soft leaves no path: on each some node has the probability 0",
+        }
+        raise DataError(f"lattice {s + 1}: {what[answer.kind]}")
 
 
 def _of_soft(data: Lattices, soft: Sequence[Any]) -> Agreed:
@@ -204,5 +208,5 @@ def _of_soft(data: Lattices, soft: Sequence[Any]) -> Agreed:
     p = np.concatenate(parts)
     seen = p >= WORTH_A_WEIGHT
     answer = Agreed("soft", seen.astype(np.int32), None, np.stack([1.0 - p, p], axis=1), seen, np.ones(len(data), bool))
-    _check_paths(data, Agreed("part", answer.path, None, None, seen, answer.fits), p > 0.0)
+    _check_paths(data, answer, p > 0.0)
     return answer

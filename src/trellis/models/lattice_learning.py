@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError
-from trellis.features import FeatureKind, GivenFeatures, Packed, TemplateFeatures
+from trellis.features import FeatureKind, Given, GivenFeatures, Packed, TemplateFeatures
 from trellis.features.arc_columns import ArcColumns, parse_arc_columns
 from trellis.features.lattices import Lattices, rows_of
-from trellis.models.lattice_model import ArcFeatures
+from trellis.models.lattice_model import ArcFeatures, of_lattices
 from trellis.scoring import observed_layout
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ def learn_nodes(settings: Settings, data: Lattices, seen: BOOL) -> tuple[Feature
             rows, templates, None, callables_of(settings.features), settings.min_count
         )
     else:
-        flat = [attributes for own in data.nodes for attributes in own]
-        features, packed = GivenFeatures.learn([[flat[v] for v in np.flatnonzero(seen).tolist()]], settings.min_count)
+        with of_lattices("node"):
+            features, packed = _seen_often(data.nodes, seen, settings.min_count)
     if not features.attributes and isinstance(data.nodes, Corpus):
         raise DataError("the features find nothing in the training data; choose others, or a min_count of 1")
     return features, packed
@@ -67,8 +67,18 @@ def learn_arcs(settings: Settings, data: Lattices, seen: BOOL) -> ArcFeatures | 
         raise SettingError("arcs names columns; nodes with lists of attributes have none: give attributes to the arcs")
     if data.arcs is None:
         return None
-    flat = [attributes for own in data.arcs for attributes in own]
-    return GivenFeatures.learn([[flat[e] for e in np.flatnonzero(between).tolist()]], settings.min_count)[0]
+    with of_lattices("arc"):
+        return _seen_often(data.arcs, between, settings.min_count)[0]
+
+
+def _seen_often(given: Given, seen: BOOL, min_count: int) -> tuple[GivenFeatures, Packed]:
+    """The attributes of what is seen, often enough, in lists of them; and what is seen packed in these."""
+    every, packed = GivenFeatures.learn(given)
+    packed = packed.of_tokens(seen)
+    often = packed.tokens_with(every.attributes) >= min_count
+    number = np.where(often, np.cumsum(often) - 1, -1).astype(np.int32)
+    names = [name for name, kept in zip(every.strings, often.tolist(), strict=True) if kept]
+    return GivenFeatures(names), packed.renumbered(number)
 
 
 def lattice_layout(

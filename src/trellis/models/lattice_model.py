@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -69,8 +71,10 @@ class LatticeModel:
             s, name = first + int(data.owners[v]) + 1, data.labels.strings[data.labels.ids[v]]
             has = ", ".join(self.labels)
             raise DataError(f"lattice {s}: the label '{name}', which the model does not know; it has: {has}")
-        nodes = self.features.transform(self.features.translated(data.nodes), first)
-        arcs = arcs_of(self.arcs, data, first)
+        with of_lattices("node"):
+            nodes = self.features.transform(self.features.translated(data.nodes), first)
+        with of_lattices("arc"):
+            arcs = arcs_of(self.arcs, data, first)
         return nodes, LatticeData(data.shape, labels, ArcAttributes(arcs.indptr, arcs.ids, arcs.values))
 
     def scored(self, nodes: Packed, data: LatticeData) -> ExplicitLattice:
@@ -92,6 +96,18 @@ class LatticeModel:
 
     def with_weights(self, weights: F64) -> LatticeModel:
         return replace(self, weights=weights)
+
+
+@contextmanager
+def of_lattices(what: str) -> Iterator[None]:
+    """Errors about attributes count sentences and tokens from 1; lattices have nodes and arcs, counted from 0."""
+    try:
+        yield
+    except DataError as error:
+        found = re.fullmatch(r"sentence (\d+), token (\d+): (?:a token's )?(.*)", str(error), re.DOTALL)
+        if found is None:
+            raise
+        raise DataError(f"lattice {found[1]}, {what} {int(found[2]) - 1}: {found[3]}") from None
 
 
 def arcs_of(features: ArcFeatures | None, data: Lattices, first: int = 0) -> Packed:

@@ -122,7 +122,9 @@ class Trained(Estimator, ABC, Generic[Model]):
         cls, description: dict[str, Any], tensors: dict[str, NDArray[Any]], path: str | Path, functions: Callables
     ) -> Self:
         if description.get("model") != cls.__name__:
-            raise DamagedModelError(f"{path}: a model of the kind {description.get('model')!r}, not {cls.__name__}")
+            raise DamagedModelError(
+                f"{path}: a model of the kind {description.get('model')!r}, not {cls.__name__}; trellis.load reads any"
+            )
         params, training, model = cls._read(description, tensors, cls._parameter_names(), path, functions)
         if isinstance(model.features, TemplateFeatures) and model.features.functions:
             from trellis.features import Features
