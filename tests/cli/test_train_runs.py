@@ -322,7 +322,10 @@ class TestModelTypes:
         [
             (["--model-type", "kernel-perceptrn"], "unknown --model-type 'kernel-perceptrn'; did you mean kernel-perc"),
             (["--model-type", "hmm"], "unknown --model-type 'hmm'; there are: crf, semi-crf, kernel-perceptron"),
-            (["--model-type", "kernel-perceptron", "--l2", 3], "--l2 is no setting of a kernel-perceptron; --options"),
+            (
+                ["--model-type", "kernel-perceptron", "--l2", 3],
+                "--l2 is no setting of a kernel-perceptron; leave it out; --options",
+            ),
             (["--model-type", "kernel-perceptron", "--all-pairs"], "--all-pairs is no setting of a kernel-perceptron"),
             (["--model-type", "kernel-perceptron", "--options", "memory=3"], "has no 'memory'; it has: degree=2, off"),
             (["--model-type", "kernel-perceptron", "--options", "seed=3"], "has no 'seed'; it has: degree=2, offset"),
