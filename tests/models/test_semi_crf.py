@@ -78,6 +78,30 @@ def test_lists_of_phrases_are_in_the_model_file(corpus, heldout, tmp_path):
     assert load(tmp_path / "m").predict(heldout) == crf.predict(heldout)
 
 
+def check_constraints(semi, short):
+    """In the labels of the model's own encoding: as if paths were chosen and weighed afterwards."""
+    last = semi.classes_[-1]
+    rules = [
+        Constraints(penalties={last: 1.5, "O": -0.5}),
+        Constraints(allowed=[[None, {last, "O"}, None]] * len(short)),
+        Constraints(allowed=[[semi.classes_[1], None, None]] * len(short), penalties={last: -1.0}),
+    ]
+    every = semi.predict_kbest(short, 10_000)
+    for rule in rules:
+        for found, own in zip(semi.predict_kbest(short, 10_000, rule), every, strict=True):
+            left = {}
+            for path in own:
+                choices = (rule.allowed or [[None] * 3])[0]
+                if all(one is None or label == one or (isinstance(one, set) and label in one)
+                       for one, label in zip(choices, path.labels, strict=True)):  # fmt: skip
+                    more = sum((rule.penalties or {}).get(label, 0.0) for label in path.labels)
+                    left[tuple(path.labels)] = np.exp(path.log_probability + more)
+            total = sum(left.values())
+            assert len(found) == len(left)
+            for path in found:
+                assert np.exp(path.log_probability) == pytest.approx(left[tuple(path.labels)] / total)
+
+
 @pytest.mark.parametrize("encoding", ["io", "iob1", "ioe2", "bioes", "bilou"])
 def test_other_encodings_come_out_as_they_went_in(corpus, heldout, encoding):
     def rewritten(data):
@@ -98,6 +122,7 @@ def test_other_encodings_come_out_as_they_went_in(corpus, heldout, encoding):
         with pytest.raises(SettingError, match="segments beside its own"):
             semi.predict_marginals(short)
         return
+    check_constraints(semi, short)
     for constraints in (None, Constraints(penalties={"O": 1.0})):
         paths = semi.predict_kbest(short, 10_000, constraints)
         for rows, found in zip(semi.predict_marginals(short, constraints), paths, strict=True):

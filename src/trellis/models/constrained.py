@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -46,27 +46,28 @@ class Constraints:
     penalties: Mapping[str, float] | None = None
     at_most_once: Sequence[str] = ()
 
-    def prepared(self, labels: tuple[str, ...], lengths: Sequence[int]) -> Prepared:
-        """For a model with these labels and sentences of these lengths, checked."""
+    def prepared(self, labels: tuple[str, ...], within: tuple[str, ...], lengths: Sequence[int]) -> Prepared:
+        """For a model with these labels, lattices of the labels `within`, and sentences of these lengths, checked."""
         number = {label: j for j, label in enumerate(labels)}
         mask = None if self.allowed is None else _mask(self.allowed, number, lengths)
         own, pairs = _penalties(self.penalties or {}, number)
-        return Prepared(labels, mask, own, pairs, _kinds(self.at_most_once, labels))
+        return Prepared(within, mask, own, pairs, _kinds(self.at_most_once, within))
 
 
 @dataclass(frozen=True)
 class Prepared:
     """`mask: BOOL[tokens, labels]`, None for no constraint; penalties of labels F64[labels] and of pairs F64[labels,
-    labels]; numbers of the types that occur once."""
+    labels]; numbers of the types that occur once, in the labels `within` a lattice."""
 
-    labels: tuple[str, ...]
+    within: tuple[str, ...]
     mask: BOOL | None
     own: F64
     pairs: F64
     once: tuple[int, ...]
 
-    def on(self, lattice: Lattice, first: int, last: int) -> Lattice:
-        """The lattice of tokens first..last of the data, constrained."""
+    def on(self, lattice: Lattice, first: int, last: int, on_nodes: Callable[[PartLattice, F64], F64]) -> Lattice:
+        """The lattice of tokens first..last of the data, constrained. `on_nodes`: puts numbers on the labels of tokens,
+        F64[tokens, labels], on the nodes of a lattice."""
         rows = np.tile(self.own, (last - first, 1))
         if self.mask is not None:
             rows[~self.mask[first:last]] = -np.inf
@@ -75,13 +76,13 @@ class Prepared:
         else:
             lattice = replace(
                 lattice,
-                node_scores=lattice.node_scores + lattice.on_nodes(rows),
+                node_scores=lattice.node_scores + on_nodes(lattice, rows),
                 arc_scores=lattice.arc_scores + self._on_arcs(lattice),
             )
         if not self.once:
             return lattice
         kind = AtMostOnce if len(self.once) <= MOST_ONCE else ManyOnce
-        return kind.of(_by_parts(lattice), Spelling(*spelling_of(self.labels)), self.once)
+        return kind.of(_by_parts(lattice), Spelling(*spelling_of(self.within)), self.once)
 
     def _on_arcs(self, lattice: PartLattice) -> F64 | float:
         if not self.pairs.any():

@@ -16,6 +16,7 @@ from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
 from trellis.lattice.confidence import Segments
 from trellis.lattice.local import LocalChain
 from trellis.lattice.pairs import PairChain
+from trellis.lattice.parts import PartLattice
 from trellis.lattice.restricted import MANY
 from trellis.lattice.rules import Rules
 from trellis.lattice.windows import WindowChain, Windows
@@ -125,6 +126,10 @@ class LinearChain(Batched):
         if packed.allowed is not None and len(self.labels) > MANY:
             return PairChain.of(self._allowed_scores(packed, packed.allowed), packed.allowed, self.transitions, offsets)
         return self._chain(packed, offsets)
+
+    def on_nodes(self, lattice: PartLattice, rows: F64) -> F64:
+        """Numbers on the labels of tokens, F64[tokens, labels], added up on the nodes of a lattice."""
+        return lattice.on_nodes(rows)
 
     def marginals_of_lattice(self, lattice: Lattice) -> F64:
         """P(label) of every token, F64[tokens, labels], of a lattice, maybe a constrained one."""

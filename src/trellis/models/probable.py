@@ -14,6 +14,7 @@ from trellis.errors import SettingError, shown
 from trellis.features import Packed
 from trellis.lattice import Chain as LabelChain
 from trellis.lattice.confidence import Segments
+from trellis.lattice.parts import PartLattice
 from trellis.lattice.relaxed import ManyOnce
 from trellis.models.batches import Sentences
 from trellis.models.constrained import Constraints
@@ -52,6 +53,8 @@ class ProbableChains(Chains, Protocol):
     def placed_batches(self, data: Sentences, threads: int, answer: Any) -> list[Any]: ...
 
     def lattice_of_packed(self, packed: Packed, offsets: I64, needed: NDArray[np.bool_] | None = None) -> Lattice: ...
+
+    def on_nodes(self, lattice: PartLattice, rows: F64) -> F64: ...
 
     def marginals_of_lattice(self, lattice: Lattice) -> F64: ...
 
@@ -195,12 +198,14 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
             )
         if not isinstance(constraints, Constraints):
             raise SettingError(f"constraints is {shown(constraints)}; expected trellis.Constraints(...)")
-        prepared = constraints.prepared(model.labels_within, np.diff(token_offsets(X)).tolist())
+        lengths = np.diff(token_offsets(X)).tolist()
+        prepared = constraints.prepared(model.labels, model.labels_within, lengths)
 
         def constrained(packed: Packed, own: I64, first: int) -> Answer:
             last = first + int(own[-1])
             needed = None if prepared.mask is None else prepared.mask[first:last]
-            return answer(prepared.on(model.lattice_of_packed(packed, own, needed), first, last))
+            lattice = model.lattice_of_packed(packed, own, needed)
+            return answer(prepared.on(lattice, first, last, model.on_nodes))
 
         return model.placed_batches(X, threads or self._threads, constrained)
 

@@ -18,6 +18,7 @@ from trellis.lattice.segments import SegmentChain, SpanAttributes
 from trellis.metrics.segments import segments
 from trellis.models.batches import Batched, Sentences
 from trellis.models.probabilities import Lattice
+from trellis.models.segment_rows import on_segments
 
 if TYPE_CHECKING:
     from trellis.scoring.hybrid import HybridScoring
@@ -60,6 +61,12 @@ class SegmentModel(Batched):
 
     def marginals_of_packed(self, packed: Packed, offsets: I64) -> F64:
         return self.marginals_of_lattice(self.chain(packed, offsets))
+
+    def on_nodes(self, lattice: PartLattice, rows: F64) -> F64:
+        """Numbers on the labels of tokens in the encoding, F64[tokens, labels], added up on segments."""
+        if not rows.any():
+            return np.zeros(len(lattice.node_scores))
+        return on_segments(rows, self.layout.types, self.kinds, self.encoding)
 
     def marginals_of_lattice(self, lattice: Lattice) -> F64:
         """The same for a lattice, maybe a constrained one."""
