@@ -22,6 +22,7 @@ from trellis.lattice.spelling import Spelling
 
 MANY_ONCE = 60  # types: a set of them is a number
 _ROOMS = (16, 128, 1024)  # sets kept at a node
+_MOST = 1 << 24  # sets at all nodes of a sentence: 400 MB
 
 
 @dataclass
@@ -76,6 +77,8 @@ class ManyOnce(AtMostOnce):
         best_rests(shape.start, shape.source, shape.last, graph.nodes, graph.arcs, rest)
         total = bound = -np.inf
         for room in _ROOMS:
+            if room > _ROOMS[0] and room * len(rest) > _MOST:
+                break
             score, sets = np.empty((len(rest), room)), np.empty((len(rest), room), np.int64)
             back, entry = np.empty((2, len(rest), room), np.int32)
             total, left_out, node, last = search_once(
