@@ -21,7 +21,17 @@ def add_to(
     progress: Callable[[], Any],
 ) -> None:
     """Adds both commands to the group, with the options and helpers that its commands share."""
+    _add_segments(bench, task_options, task_of, numbers_of, progress)
+    _add_pruning(bench, task_options, task_of, progress)
 
+
+def _add_segments(
+    bench: click.Group,
+    task_options: Callable[[Any], Any],
+    task_of: Callable[..., Any],
+    numbers_of: Callable[[str, str], list[int]],
+    progress: Callable[[], Any],
+) -> None:
     @bench.command("segments")
     @click.argument("train", required=False)
     @task_options
@@ -67,6 +77,10 @@ def add_to(
         if json:
             print_json(result.as_json())
 
+
+def _add_pruning(
+    bench: click.Group, task_options: Callable[[Any], Any], task_of: Callable[..., Any], progress: Callable[[], Any]
+) -> None:
     @bench.command("pruning")
     @click.argument("train")
     @click.argument("test")

@@ -122,8 +122,8 @@ def _constraints(crf: Tagger[Any], at_most_once: str | None, penalties: str | No
     if not isinstance(crf, ProbableTagger):
         raise SettingError(f"a {type(crf).__name__} knows no constraints; leave --at-most-once and --penalties out")
     kinds = [name.strip() for name in (at_most_once or "").split(",") if name.strip()]
-    table = options.table_of(penalties, "--penalties") or {}
-    return {"constraints": Constraints(penalties=table, at_most_once=kinds)}  # type: ignore[arg-type]  # it checks
+    table: Any = options.table_of(penalties, "--penalties") or {}  # of whatever kind: constraints are checked later
+    return {"constraints": Constraints(penalties=table, at_most_once=kinds)}
 
 
 def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool, asked: dict[str, Any]) -> bytes:

@@ -69,7 +69,8 @@ class ExplicitLattice(PartLattice):
         return np.repeat(np.arange(self.sentences), np.diff(self.offsets))
 
     def require_paths(self, totals: F64) -> None:
-        self.graph()[1].require_paths(totals)
+        if not np.isfinite(totals).all():
+            self.graph()[1].require_paths(totals)
 
     def tokens_of(self, parts: Parts) -> I64:
         return np.arange(len(parts.of_nodes))

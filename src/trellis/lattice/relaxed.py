@@ -9,7 +9,7 @@ highest of these is the bound. Where it is above what was found, the search is d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class ManyOnce(AtMostOnce):
     def bounded(self) -> tuple[I32, F64, F64]:
         """Of each sentence a path with at most one segment of each type, I32[tokens]; its score, F64[sentences]; and a
         bound that no such path's score exceeds: the same number where the path is the best."""
-        base = self.base
+        base = replace(self.base, node_scores=self.node_scores, arc_scores=self.arc_scores)
         paths, totals = base.best()
         base.require_paths(totals)
         bounds = totals.copy()

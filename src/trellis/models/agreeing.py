@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, SettingError, shown
 from trellis.features.lattices import FARTHEST, Lattices, is_whole
 from trellis.lattice.explicit import ExplicitLattice
+from trellis.models.known import WORTH_A_WEIGHT
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-WORTH_A_WEIGHT = 0.01  # probability from which on a node counts as seen
 _FAR = FARTHEST + 1
 _LISTED = (AbstractSet, list, tuple)
 _EXPECTED = "expected the number of a node, or (start, end, label), where the label may be None or a set of labels"
@@ -85,8 +85,8 @@ def agreed_on(
 
 @dataclass(frozen=True)
 class Matches:
-    """Items that are known: the lattice of each, its span (-1 for nodes given by number: their own), and how many nodes
-    it may be; and these `nodes`, one item after the other."""
+    """Items that are known: the lattice of each, its span, and how many nodes it may be, I64[items]; and these `nodes`,
+    one item after the other."""
 
     owner: I64
     start: I64

@@ -247,15 +247,11 @@ class LatticeCRF(Trained[LatticeModel]):
         given = agreed_on(data, y, None, False, check=False)
         if given.kind != "gold":
             raise DataError("log_probability needs one node for each segment; give numbers of nodes, or single labels")
-        done = 0
 
-        def answer(lattice: ExplicitLattice) -> F64:
-            nonlocal done
-            a, done = done, done + len(lattice.node_scores)
-            return log_probabilities_in(lattice, given.path[a:done])
+        def answer(lattice: ExplicitLattice, node: int) -> F64:
+            return log_probabilities_in(lattice, given.path[node : node + len(lattice.node_scores)])
 
-        # one batch after the other: which nodes are next is counted
-        found = np.concatenate([np.zeros(0), *self._model.batches(data, 1, answer)])
+        found = np.concatenate([np.zeros(0), *self._model.placed_batches(data, self._threads, answer)])
         return np.where(given.fits, found, -np.inf)
 
     def evaluate(self, X: Given, y: Known) -> Report:

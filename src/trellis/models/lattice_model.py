@@ -43,10 +43,16 @@ class LatticeModel:
 
     def batches(self, data: Lattices, threads: int, answer: Callable[[ExplicitLattice], Answer]) -> list[Answer]:
         """Cuts the data into batches and answers their lattices on threads, in order."""
+        return self.placed_batches(data, threads, lambda lattice, node: answer(lattice))
+
+    def placed_batches(
+        self, data: Lattices, threads: int, answer: Callable[[ExplicitLattice, int], Answer]
+    ) -> list[Answer]:
+        """The same for answers that ask for the number of their first node."""
 
         def one(first: int, batch: Lattices) -> Answer:
             try:
-                return answer(self.lattice(batch, first))
+                return answer(self.lattice(batch, first), int(data.offsets[first]))
             except NoLegalPathError as error:
                 where = "" if error.sentence is None else f"lattice {first + error.sentence + 1}"
                 raise NoLegalPathError(where + error.what) from None

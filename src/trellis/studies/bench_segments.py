@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from trellis.corpus import Column, Corpus, read_conll
+from trellis.corpus import Corpus, read_conll
 from trellis.errors import ConvergenceWarning, SettingError
+from trellis.features.lattices import rows_of
 from trellis.metrics.segments import segments
 from trellis.models import SemiCRF
 from trellis.studies.clock import Times
@@ -92,7 +93,6 @@ def _with_short_segments(corpus: Corpus, target: str, longest: int) -> Corpus:
     fits[np.searchsorted(corpus.offsets, start[end - start > longest], side="right") - 1] = False
     if not fits.any():
         raise SettingError(f"every sentence has a segment of more than {longest} tokens; give larger lengths")
-    offsets = np.concatenate([[0], np.cumsum(np.diff(corpus.offsets)[fits])]).astype(np.int64)
-    tokens = np.repeat(fits, np.diff(corpus.offsets))
-    columns = {name: Column(own.ids[tokens], own.strings) for name, own in corpus.columns.items()}
-    return Corpus(columns, offsets).compact()
+    lengths = np.diff(corpus.offsets)
+    offsets = np.concatenate([[0], np.cumsum(lengths[fits])]).astype(np.int64)
+    return rows_of(corpus, np.repeat(fits, lengths), offsets)
