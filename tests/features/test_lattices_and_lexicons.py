@@ -48,6 +48,11 @@ class TestLattices:
             assert part.nodes == alone.nodes
             assert part.labels.values() == alone.labels.values()
 
+    @pytest.mark.parametrize("ends", [(0, 5), (1, 0), ("a", 1), (-1, 1), (0, 2.5)])
+    def test_parts_that_there_are_not(self, ends):
+        with pytest.raises(DataError, match="of 1; expected 0 <= first <= last"):
+            Lattices.of([AB]).part(*ends)
+
     @pytest.mark.parametrize(
         ("lattice", "what"),
         [
@@ -138,6 +143,7 @@ class TestLexicon:
         assert (plain.words, plain.unknown) == ({"ab": ["word"], "b": ["X"]}, 8)
         for text, what in (
             ("ab\nb\t\n", "bad:2: expected a word, or a word, a tab and a label"),
+            ("# unknown\t0\nab\n", "bad:1: unknown words of '0' characters"),
             ("# unknown\tx\nab\n", "bad:1: unknown words of 'x' characters"),
             ("# only\n", "no word here"),
         ):
@@ -165,6 +171,7 @@ class TestLexicon:
             (lambda: Lexicon(["a"], unknown_labels=[]), r"unknown_labels is \[\]"),
             (lambda: Lexicon(["a"], unknown_labels="NN"), "unknown_labels is 'NN'; expected a list"),
             (lambda: Lexicon(["a"], unknown_labels=5), "unknown_labels is 5"),
+            (lambda: Lexicon.learn(sample_corpus("test"), unknown_labels=[]), r"unknown_labels is \[\]"),
             (lambda: Lexicon(None), "words is None"),
             (lambda: Lexicon({"a": 3}), "the labels of the word 'a' are 3"),
             (lambda: Lexicon({"a": None}), "the labels of the word 'a' are None"),

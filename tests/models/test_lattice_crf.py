@@ -283,6 +283,7 @@ class TestWrongInput:
             ([[(5, -10, "X")], [], [], []], r"lattice 1: \(5, -10, 'X'\) in y"),
             ([[(0.9, 2.7, "X")], [], [], []], r"lattice 1: \(0.9, 2.7, 'X'\) in y"),
             ([5, [], [], []], "lattice 1: 5 in y; expected a list of segments"),
+            ([[(0, 1, [["X"]])], [], [], []], "in y; expected the number of a node"),
             ([[0, 4], [1, 4], [0], []], "lattice 1: the segments in y are no path"),
             ([[0, 1, 4], [1, 4], [0], []], "lattice 1: the segments 0 to 1 and 0 to 2 in y overlap"),
         ],

@@ -72,6 +72,12 @@ class Corpus:
         lines = None if self.lines is None else self.lines[a:b]
         return replace(self, columns=columns, offsets=cuts - a, lines=lines)
 
+    def rows(self, which: NDArray[np.bool_], offsets: NDArray[np.int64]) -> Corpus:
+        """The tokens marked in BOOL[tokens], cut into sentences by new offsets."""
+        columns = {name: Column(column.ids[which], column.strings) for name, column in self.columns.items()}
+        lines = None if self.lines is None else self.lines[which]
+        return replace(self, columns=columns, offsets=offsets, lines=lines).compact()
+
     def batches(self, tokens: int) -> Iterator[Corpus]:
         """Consecutive slices of about `tokens` tokens, whole sentences each."""
         for first, last in runs(self.offsets, tokens):

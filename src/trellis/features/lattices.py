@@ -107,7 +107,9 @@ class Lattices:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
     def part(self, first: int, last: int) -> Lattices:
-        """Lattices first..last."""
+        """Lattices first..last, counted from 0, without the last."""
+        if not (is_whole(first) and is_whole(last) and 0 <= first <= last <= len(self)):
+            raise DataError(f"lattices {shown(first)} to {shown(last)} of {len(self)}; expected 0 <= first <= last")
         a, b = int(self.offsets[first]), int(self.offsets[last])
         return Lattices(
             self.nodes.slice(first, last) if isinstance(self.nodes, Corpus) else self.nodes[first:last],
@@ -132,19 +134,13 @@ class Lattices:
         offsets = np.concatenate([[0], np.cumsum(np.diff(self.offsets)[which])]).astype(np.int64)
         listed = np.flatnonzero(which).tolist()
         return Lattices(
-            rows_of(self.nodes, nodes, offsets) if isinstance(self.nodes, Corpus) else [self.nodes[s] for s in listed],
+            self.nodes.rows(nodes, offsets) if isinstance(self.nodes, Corpus) else [self.nodes[s] for s in listed],
             Column(self.labels.ids[nodes], self.labels.strings),
             self.start[nodes],
             self.end[nodes],
             self.shape.chosen(which),
             None if self.arcs is None else [self.arcs[s] for s in listed],
         )
-
-
-def rows_of(corpus: Corpus, which: BOOL, offsets: I64) -> Corpus:
-    """The rows marked in BOOL[rows], cut into sentences by new offsets."""
-    columns = {name: Column(column.ids[which], column.strings) for name, column in corpus.columns.items()}
-    return Corpus(columns, offsets).compact()
 
 
 def joined(start: I64, end: I64, offsets: I64) -> Shape:

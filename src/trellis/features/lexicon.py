@@ -93,14 +93,15 @@ class Lexicon:
         open_ = [own for own, n in once.items() if n >= _SHARE * once.total()]
         if not known:
             raise DataError(f"no word occurs {min_count} times or more; give a smaller min_count", corpus.path)
-        return cls(known, unknown, unknown_labels or sorted(open_) or None)
+        return cls(known, unknown, (sorted(open_) or None) if unknown_labels is None else unknown_labels)
 
     @classmethod
     def read(cls, path: str | Path, unknown: int | None = None, unknown_labels: Sequence[str] | None = None) -> Lexicon:
         """A file with a word on each line, or a word, a tab and a label; lines that begin with # and a space are
         comments. What unknown words may be is as it was when the lexicon was saved, unless it is given."""
         words, length, labels = read_words(str(path), WORD)
-        return cls(words, unknown or length or USUAL_UNKNOWN, unknown_labels or labels or None)
+        unknown = (length or USUAL_UNKNOWN) if unknown is None else unknown
+        return cls(words, unknown, (labels or None) if unknown_labels is None else unknown_labels)
 
     def save(self, path: str | Path) -> None:
         """A file that `read` reads."""

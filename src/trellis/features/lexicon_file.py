@@ -55,8 +55,8 @@ def write_words(path: str | Path, words: Mapping[str, Sequence[str]], unknown: i
 
 
 def _length(text: str, path: str, number: int) -> int:
-    if not (text.isascii() and text.isdecimal() and 1 <= len(text) <= 9):
-        raise DataError(f"unknown words of '{text}' characters; expected a whole number", path, number)
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) >= 1):
+        raise DataError(f"unknown words of '{text}' characters; expected a whole number >= 1", path, number)
     return int(text)
 
 

@@ -152,10 +152,10 @@ def _item(item: Any, s: int) -> tuple[int, int, frozenset[str] | None]:
         raise DataError(f"lattice {s + 1}: {shown(item)} in y; {_EXPECTED}") from None
     if label is None:
         return start, end, None
-    labels = frozenset([label] if isinstance(label, str) else label if isinstance(label, _LISTED) else ())
+    labels = [label] if isinstance(label, str) else list(label) if isinstance(label, _LISTED) else []
     if not labels or not all(isinstance(one, str) for one in labels):
         raise DataError(f"lattice {s + 1}: the label {shown(label)} in y; {_EXPECTED}")
-    return start, end, labels
+    return start, end, frozenset(labels)
 
 
 def _overlapping(data: Lattices, found: Matches) -> BOOL:

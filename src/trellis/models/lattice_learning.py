@@ -12,7 +12,7 @@ from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import FeatureKind, Given, GivenFeatures, Packed, TemplateFeatures
 from trellis.features.arc_columns import ArcColumns, parse_arc_columns
-from trellis.features.lattices import Lattices, rows_of
+from trellis.features.lattices import Lattices
 from trellis.models.lattice_model import ArcFeatures, of_lattices
 from trellis.scoring import observed_layout
 
@@ -37,7 +37,7 @@ def learn_nodes(settings: Settings, data: Lattices, seen: BOOL) -> tuple[Feature
 
     features: FeatureKind
     if isinstance(data.nodes, Corpus):
-        rows = rows_of(data.nodes, seen, np.array([0, int(seen.sum())]))
+        rows = data.nodes.rows(seen, np.array([0, int(seen.sum())]))
         templates = templates_for(settings.features, list(rows.columns), "")
         for template in templates:
             if (template.on_transitions and template.parts) or any(p.row or p.absolute for p in template.parts):

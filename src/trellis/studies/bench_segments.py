@@ -16,7 +16,6 @@ import numpy as np
 
 from trellis.corpus import Corpus, read_conll
 from trellis.errors import ConvergenceWarning, SettingError
-from trellis.features.lattices import rows_of
 from trellis.metrics.segments import segments
 from trellis.models import SemiCRF
 from trellis.studies.clock import Times
@@ -95,4 +94,4 @@ def _with_short_segments(corpus: Corpus, target: str, longest: int) -> Corpus:
         raise SettingError(f"every sentence has a segment of more than {longest} tokens; give larger lengths")
     lengths = np.diff(corpus.offsets)
     offsets = np.concatenate([[0], np.cumsum(lengths[fits])]).astype(np.int64)
-    return rows_of(corpus, np.repeat(fits, lengths), offsets)
+    return corpus.rows(np.repeat(fits, lengths), offsets)
