@@ -50,7 +50,8 @@ def test_every_batch_optimiser_of_the_registry_is_here():
 @each_problem
 @each_optimiser
 def test_finds_the_optimum(optimiser, problem):
-    state = run(optimiser(tol=1e-10), Objective(problem), problem.start, most=3000)
+    # how many iterations a short memory takes is a matter of rounding: fewer than 3,000, or 3,112 on another processor
+    state = run(optimiser(tol=1e-10), Objective(problem), problem.start, most=10_000)
     assert state.converged
     optimum = problem.optimum()
     lowest = problem.function(optimum)[0]
