@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from unittest import mock
 
 import numpy as np
@@ -17,10 +17,12 @@ from trellis.lattice import Allowed
 from trellis.lattice.rules import Rules
 from trellis.lattice.segments import SegmentTypes, SpanAttributes
 from trellis.losses import LOSSES, PARTIAL, SOFT, Target, find_loss
+from trellis.models import Constraints
 from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
 from trellis.scoring import observed_layout, of_order, with_observed_arcs
 from trellis.scoring.segments import SegmentLayout
 
+NAMES = ("O", "B-X", "I-X", "B-Y")
 KINDS = [(name, "gold") for name in LOSSES] + [(name, "part") for name in PARTIAL] + [(name, "soft") for name in SOFT]
 
 # labels that tokens may have; attributes on arcs, with values or so that many tokens share their factors; or both
@@ -31,9 +33,12 @@ ORDERS = ["order 0", "order 0 and allowed", "order 2", "order 2 and allowed", "o
 # paths that are forbidden, whatever the weights
 RULED = ["rules", "rules and allowed", "rules and arcs", "order 2 and rules", "order 2 with rules and allowed"]
 
+# penalties, and a type of segments that occurs once at most
+IMPOSED = ["imposed", "imposed and allowed", "order 0, imposed", "order 2 and rules, imposed", "segments, imposed"]
+
 ON_OTHERS = [
     (chain, name, kind)
-    for chain in [*OTHER_CHAINS, *ORDERS, *RULED, "segments"]
+    for chain in [*OTHER_CHAINS, *ORDERS, *RULED, "segments", *IMPOSED]
     for name, kind in KINDS
     if (chain, kind) != ("rules and arcs", "soft")
 ]
@@ -59,9 +64,12 @@ class Problem:
         tokens = int(offsets[-1])
         indptr, ids = _packed(rng, tokens, 3, 6)
         gold = rng.integers(0, labels, tokens).astype(np.int32)
-        if chain == "segments":
+        self.segmental = chain.startswith("segments")
+        if self.segmental:
             self.types = _types(rng, labels)
             gold = _segmented(rng, self.types, offsets)
+        if "imposed" in chain:
+            gold = _once(gold, offsets)
         values = rng.normal(size=len(ids)) if valued else None
         self.layout = observed_layout(indptr, ids, gold, offsets, 6, labels, True, True)
         target = _target(rng, gold, len(lengths), labels, kind, weighted)
@@ -74,10 +82,17 @@ class Problem:
             self.examples = replace(self.examples, arcs=Packed(arc_indptr, arc_ids, arc_values))
             self.layout = with_observed_arcs(self.layout, arc_indptr, arc_ids, gold, offsets, 3, True)
         if "order" in chain:
-            self.layout = of_order(self.layout, int(chain.split()[1]), gold, offsets)
+            self.layout = of_order(self.layout, int(chain.split()[1].strip(",")), gold, offsets)
         if "rules" in chain:
             self.examples = replace(self.examples, rules=_rules(rng, gold, offsets, labels))
-        if chain == "segments":
+        if "imposed" in chain:
+            names = NAMES[:labels]
+            given = Constraints(penalties={name: rng.normal() for name in names}, at_most_once=["X"][: labels - 1])
+            prepared = given.prepared(names, lengths)
+            if self.segmental:  # whose labels are always of whole types
+                prepared = replace(prepared, within=NAMES[: max(self.types.inside.max(), self.types.begin.max()) + 1])
+            self.examples = replace(self.examples, imposed=prepared)
+        if self.segmental:
             self.examples = replace(self.examples, spans=_spans(rng, offsets))
             pairs = np.indices((len(self.types), len(self.types)), np.int32).reshape(2, -1)
             span_type = np.tile(np.arange(len(self.types), dtype=np.int32), 3)
@@ -91,7 +106,7 @@ class Problem:
     @property
     def after_transitions(self):
         """Where the weights of transitions end in theta."""
-        return self.layout.spans_at if self.chain == "segments" else self.layout.arcs_at
+        return self.layout.spans_at if self.segmental else self.layout.arcs_at
 
     @property
     def target(self):
@@ -108,12 +123,14 @@ class Problem:
 
     def scores(self, theta):
         """Scores F64[tokens, labels] and the transitions into each token, F64[tokens, labels, labels]; no kernel."""
-        data, layout = self.examples, self.layout.tokens if self.chain == "segments" else self.layout
+        data, layout = self.examples, self.layout.tokens if self.segmental else self.layout
         scores = np.zeros((len(data.gold), layout.labels))
         here = Packed(data.indptr, data.ids, data.values)
         for t, a, value in _occurrences(here):
             for p in range(layout.pair_start[a], layout.pair_start[a + 1]):
                 scores[t, layout.pair_label[p]] += theta[p] * value
+        if data.imposed is not None:
+            scores += data.imposed.own
         if data.allowed is not None:
             scores[~data.allowed.mask()] = -np.inf
         transitions = np.tile(layout.transition_matrix(theta[layout.pairs : layout.arcs_at]), (len(scores), 1, 1))
@@ -128,17 +145,23 @@ class Problem:
     def tuple_scores(self, theta):
         """What a path of the sentence from token `first` on scores for more than its labels and pairs of these."""
         layout = self.layout
-        if self.chain == "segments":
-            return lambda path, first: self.segment_score(theta, path, first)
+        if self.segmental:
+            return lambda path, first: self.segment_score(theta, path, first) + self.imposed_score(path)
         weights = dict(
             zip((tuple(row) for rows in layout.tuples for row in rows.tolist()), theta[layout.tuples_at :], strict=True)
         )
 
         def score(path, first):
             lengths = range(3, layout.order + 2)
-            return sum(weights.get(path[t - n : t], 0.0) for n in lengths for t in range(n, len(path) + 1))
+            total = sum(weights.get(path[t - n : t], 0.0) for n in lengths for t in range(n, len(path) + 1))
+            return total + self.imposed_score(path)
 
         return score
+
+    def imposed_score(self, path):
+        """-inf for a path with more than one segment of the type that occurs once."""
+        imposed = self.examples.imposed
+        return -np.inf if imposed is not None and imposed.once and _begun(path) > 1 else 0.0
 
     def segment_score(self, theta, path, first):
         """Of types that follow each other and of the attributes of spans; -inf for what is no segmentation."""
@@ -165,7 +188,7 @@ class Problem:
         extra = self.tuple_scores(theta)
         target, total = self.target, 0.0
         costs = np.ones(self.layout.labels) if target.costs is None else target.costs
-        for s, (a, b) in enumerate(itertools.pairwise(self.examples.offsets.tolist())):
+        for s, (a, b) in enumerate(pairwise(self.examples.offsets.tolist())):
             more = partial(extra, first=a)
             known = None if target.known is None else target.known[a:b]
             soft = None if target.soft is None else target.soft[a:b]
@@ -177,7 +200,7 @@ class Problem:
         """P of every gold label, F64[tokens]."""
         scores, transitions = self.scores(theta)
         values, labels, extra = [], self.layout.labels, self.tuple_scores(theta)
-        for a, b in itertools.pairwise(self.examples.offsets.tolist()):
+        for a, b in pairwise(self.examples.offsets.tolist()):
             gold, more = self.target.path[a:b].tolist(), partial(extra, first=a)
             for t in range(b - a):
                 known = np.ones((b - a, labels), bool)
@@ -222,11 +245,28 @@ def _target(rng, gold, sentences, labels, kind, weighted):
 def _rules(rng, gold, offsets, labels):
     """The gold paths are legal, and some others."""
     first, last, pairs = rng.random(labels) < 0.6, rng.random(labels) < 0.6, rng.random((labels, labels)) < 0.6
-    for a, b in itertools.pairwise(offsets.tolist()):
+    for a, b in pairwise(offsets.tolist()):
         if b > a:
             first[gold[a]] = last[gold[b - 1]] = True
             pairs[gold[a : b - 1], gold[a + 1 : b]] = True
     return Rules.of_masks(first, pairs, last)
+
+
+def _begun(path):
+    """How many segments of the type X there are."""
+    names = ["O", *(NAMES[j] for j in path)]
+    return sum(here == "B-X" or (here == "I-X" and not before.endswith("X")) for before, here in pairwise(names))
+
+
+def _once(gold, offsets):
+    """The same labels up to where a second segment of the type X begins; then O."""
+    gold = gold.copy()
+    for a, b in pairwise(offsets.tolist()):
+        for t in range(a, b):
+            if _begun(gold[a : t + 1]) > 1:
+                gold[t:b] = 0
+                break
+    return gold
 
 
 def _types(rng, labels):
@@ -239,7 +279,7 @@ def _types(rng, labels):
 def _segmented(rng, types, offsets):
     """Labels of random segments."""
     gold = np.zeros(int(offsets[-1]), np.int32)
-    for a, b in itertools.pairwise(offsets.tolist()):
+    for a, b in pairwise(offsets.tolist()):
         while a < b:
             y = rng.integers(len(types))
             end = min(b, a + rng.integers(1, types.longest[y] + 1))

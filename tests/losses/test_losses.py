@@ -283,6 +283,7 @@ def test_a_weight_of_two_is_a_sentence_given_twice(chain, name, kind):
         more,
         None if once.spans is None else spans_twice(once.spans),
         once.rules,
+        imposed=once.imposed,
     )
     answers = []
     for examples in (weighted, twice):

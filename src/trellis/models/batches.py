@@ -20,6 +20,7 @@ Sentences = Corpus | Given
 Answer = TypeVar("Answer")
 
 _BATCH = 8192  # tokens tagged at a time by one thread
+_WRITTEN = 2048  # where lattices are written out arc by arc: 22 labels take 40 MB
 
 
 class Batched(ABC):
@@ -47,9 +48,14 @@ class Batched(ABC):
         return self.placed_batches(data, threads, lambda packed, own, first: answer(packed, own))
 
     def placed_batches(
-        self, data: Sentences, threads: int, answer: Callable[[Packed, NDArray[np.int64], int], Answer]
+        self,
+        data: Sentences,
+        threads: int,
+        answer: Callable[[Packed, NDArray[np.int64], int], Answer],
+        copies: int = 1,
     ) -> list[Answer]:
-        """The same for answers that ask for the number of their first token."""
+        """The same for answers that ask for the number of their first token. `copies`: how many times a lattice is
+        written out; then batches are smaller, for the memory that takes."""
         tokens = data.offsets if isinstance(data, Corpus) else offsets_of(data)
 
         def one(first: int, batch: Batch) -> Answer:
@@ -60,7 +66,8 @@ class Batched(ABC):
                 raise error.after(first) from None
 
         announce(self.work(int(tokens[-1])))
-        batches = list(_cut(self.features.translated(data)))
+        most = _BATCH if copies == 1 else _WRITTEN // copies
+        batches = list(_cut(self.features.translated(data), most))
         if threads <= 1 or len(batches) <= 1:
             return [one(*batch) for batch in batches]
         with ThreadPoolExecutor(threads) as pool:
@@ -76,13 +83,13 @@ class Batched(ABC):
         return tokens
 
 
-def _cut(data: Batch) -> Iterator[tuple[int, Batch]]:
-    """Runs of sentences, each with the number of its first one."""
+def _cut(data: Batch, most: int) -> Iterator[tuple[int, Batch]]:
+    """Runs of sentences, of about so many tokens, each with the number of its first one."""
     if isinstance(data, Corpus | Reading):
         first = 0
-        for batch in data.batches(_BATCH):
+        for batch in data.batches(most):
             yield first, batch
             first += len(batch.offsets) - 1
         return
-    for first, last in runs(offsets_of(data), _BATCH):
+    for first, last in runs(offsets_of(data), most):
         yield first, data[first:last]

@@ -1,8 +1,8 @@
-"""Predictions under constraints that come with the data: labels that are known, penalties, types that occur once."""
+"""Constraints that come with the data: labels that are known, penalties, types that occur once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError, SettingError, shown
 from trellis.labels import detect
+from trellis.labels.encode import labels_of
 from trellis.lattice import Chain
 from trellis.lattice.once import MOST_ONCE, AtMostOnce
 from trellis.lattice.parts import PartLattice
@@ -23,16 +24,19 @@ from trellis.lattice.windows import WindowChain
 from trellis.lattice.written import WrittenChain
 from trellis.metrics.segments import segment_types, spelling_of
 from trellis.models.probabilities import Lattice
+from trellis.models.segment_rows import on_segments
 
 F64 = NDArray[np.float64]
 BOOL = NDArray[np.bool_]
 
 ARROW = " -> "
 
+SegmentsAs = tuple[tuple[str, ...], str]  # types of segments by name, and the encoding that writes them as labels
+
 
 @dataclass(frozen=True)
 class Constraints:
-    """What predictions must keep to.
+    """What labels must keep to, in predictions and, if they are given there, in training.
 
     allowed: for each sentence a list with, for each token, the label that it has, a set of labels one of which it has,
     or None where nothing is known.
@@ -46,43 +50,90 @@ class Constraints:
     penalties: Mapping[str, float] | None = None
     at_most_once: Sequence[str] = ()
 
-    def prepared(self, labels: tuple[str, ...], within: tuple[str, ...], lengths: Sequence[int]) -> Prepared:
-        """For a model with these labels, lattices of the labels `within`, and sentences of these lengths, checked."""
+    def prepared(
+        self, labels: Sequence[str], lengths: Sequence[int], segments_as: SegmentsAs | None = None
+    ) -> Prepared:
+        """For a model with these labels and sentences of these lengths, checked. `segments_as`: if it is one of
+        segments."""
         number = {label: j for j, label in enumerate(labels)}
         mask = None if self.allowed is None else _mask(self.allowed, number, lengths)
         own, pairs = _penalties(self.penalties or {}, number)
-        return Prepared(within, mask, own, pairs, _kinds(self.at_most_once, within))
+        within = tuple(labels if segments_as is None else labels_of(segments_as[0], "iob2"))
+        return Prepared(within, mask, own, pairs, _kinds(self.at_most_once, within), segments_as)
 
 
 @dataclass(frozen=True)
 class Prepared:
     """`mask: BOOL[tokens, labels]`, None for no constraint; penalties of labels F64[labels] and of pairs F64[labels,
-    labels]; numbers of the types that occur once, in the labels `within` a lattice."""
+    labels]; numbers of the types that occur once, in the labels `within` a lattice; how segments are written, if
+    lattices are of these."""
 
     within: tuple[str, ...]
     mask: BOOL | None
     own: F64
     pairs: F64
     once: tuple[int, ...]
+    segments_as: SegmentsAs | None = None
 
-    def on(self, lattice: Lattice, first: int, last: int, on_nodes: Callable[[PartLattice, F64], F64]) -> Lattice:
-        """The lattice of tokens first..last of the data, constrained. `on_nodes`: puts numbers on the labels of tokens,
-        F64[tokens, labels], on the nodes of a lattice."""
+    @property
+    def is_empty(self) -> bool:
+        return self.mask is None and not self.once and not self.own.any() and not self.pairs.any()
+
+    @property
+    def copies(self) -> int:
+        """How many times larger the graphs of lattices become."""
+        return 1 << len(self.once) if len(self.once) <= MOST_ONCE else 1
+
+    def on(self, lattice: Lattice, first: int, last: int) -> Lattice:
+        """The lattice of tokens first..last of the data, constrained."""
+        if isinstance(lattice, Chain):
+            lattice = Chain(lattice.scores + self._rows(first, last), lattice.transitions + self.pairs, lattice.offsets)
+            return self._once(_by_parts(lattice)) if self.once else lattice
+        return self.on_parts(lattice, first, last)
+
+    def on_parts(self, lattice: PartLattice, first: int, last: int) -> PartLattice:
+        """The same for a lattice of parts, which keeps them."""
+        lattice = replace(
+            lattice,
+            node_scores=lattice.node_scores + self._on_nodes(lattice, first, last),
+            arc_scores=lattice.arc_scores + self._on_arcs(lattice),
+        )
+        return self._once(lattice) if self.once else lattice
+
+    def possible(self, tokens: int) -> BOOL | None:
+        """Labels that tokens may have, BOOL[tokens, labels]; None for all."""
+        closed = np.isneginf(self.own)
+        if not closed.any():
+            return self.mask
+        return np.tile(~closed, (tokens, 1)) if self.mask is None else self.mask & ~closed
+
+    def part(self, first: int, last: int) -> Prepared:
+        """Tokens first..last."""
+        return self if self.mask is None else replace(self, mask=self.mask[first:last])
+
+    def of_tokens(self, which: BOOL) -> Prepared:
+        """The tokens marked in BOOL[tokens]."""
+        return self if self.mask is None else replace(self, mask=self.mask[which])
+
+    def _once(self, lattice: PartLattice) -> PartLattice:
+        kind = AtMostOnce if len(self.once) <= MOST_ONCE else ManyOnce
+        return kind.of(lattice, Spelling(*spelling_of(self.within)), self.once)
+
+    def _rows(self, first: int, last: int) -> F64:
+        """What is added to the scores of labels, F64[tokens, labels]."""
         rows = np.tile(self.own, (last - first, 1))
         if self.mask is not None:
             rows[~self.mask[first:last]] = -np.inf
-        if isinstance(lattice, Chain):
-            lattice = Chain(lattice.scores + rows, lattice.transitions + self.pairs, lattice.offsets)
-        else:
-            lattice = replace(
-                lattice,
-                node_scores=lattice.node_scores + on_nodes(lattice, rows),
-                arc_scores=lattice.arc_scores + self._on_arcs(lattice),
-            )
-        if not self.once:
-            return lattice
-        kind = AtMostOnce if len(self.once) <= MOST_ONCE else ManyOnce
-        return kind.of(_by_parts(lattice), Spelling(*spelling_of(self.within)), self.once)
+        return rows
+
+    def _on_nodes(self, lattice: PartLattice, first: int, last: int) -> F64 | float:
+        if self.mask is None and not self.own.any():
+            return 0.0
+        rows = self._rows(first, last)
+        if self.segments_as is None:
+            return lattice.on_nodes(rows)
+        assert isinstance(lattice, SegmentChain)
+        return on_segments(rows, lattice.types, *self.segments_as)
 
     def _on_arcs(self, lattice: PartLattice) -> F64 | float:
         if not self.pairs.any():
@@ -91,6 +142,12 @@ class Prepared:
             raise SettingError("a SemiCRF has no penalties of one label after another; give some of labels")
         assert isinstance(lattice, WindowChain)
         return lattice.on_pairs(self.pairs)
+
+
+def checked(constraints: object) -> Constraints:
+    if not isinstance(constraints, Constraints):
+        raise SettingError(f"constraints is {shown(constraints)}; expected trellis.Constraints(...)")
+    return constraints
 
 
 def _by_parts(lattice: Lattice) -> PartLattice:

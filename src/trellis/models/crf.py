@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,12 +15,14 @@ from trellis.corpus import Corpus
 from trellis.errors import SettingError
 from trellis.models.batches import Sentences
 from trellis.models.coarse import Pruned, learn_pruners
+from trellis.models.constrained import Constraints
 from trellis.models.constraints import check_gold, encoding_of, rules_of
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
-from trellis.models.known import costs_of, weights_of
+from trellis.models.imposing import best_within, check_kept, check_paths, imposed_by, narrowed, remaining, ruled
+from trellis.models.known import Known, costs_of, weights_of
 from trellis.models.learning import given_labels, learn_features
 from trellis.models.linear import LinearChain
 from trellis.models.probable import ProbableTagger
@@ -27,13 +30,14 @@ from trellis.models.recipe import loss_of, optimizer_of, prior_of
 from trellis.models.serial import description_of, model_from
 from trellis.models.settings import USUAL_L2, check_settings
 from trellis.models.warm import carried_over
-from trellis.scoring import observed_layout, of_order, with_observed_arcs
+from trellis.scoring import WeightLayout, observed_layout, of_order, with_observed_arcs
 from trellis.training import Progress
 
 if TYPE_CHECKING:
-    from trellis.features import Choice
+    from trellis.features import Choice, FeatureKind, Packed
 
 F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
 
 
 class CRF(ProbableTagger[LinearChain]):
@@ -141,6 +145,7 @@ class CRF(ProbableTagger[LinearChain]):
         labels: Sequence[str] | None = None,
         dev: Sentences | None = None,
         dev_y: Labels | None = None,
+        constraints: Constraints | None = None,
         start: CRF | None = None,
         checkpoint: str | Path | None = None,
         resume: bool = False,
@@ -155,6 +160,8 @@ class CRF(ProbableTagger[LinearChain]):
         soft, labels: probabilities in place of labels, an array [tokens, labels] for each sentence, and their names.
         dev, dev_y: training stops once the score there has not risen for `patience` iterations, and keeps the weights
         of the best one.
+        constraints: what labellings of the training data must keep to: no others are possible in training. `allowed` is
+        of these data; the rest holds for the development data, too. Give them to predictions as well.
         start: a trained model whose weights to begin with, by the names of attributes and labels; the rest is 0.
         checkpoint: a folder; the state of the training is kept there now and then (or every `checkpoint_every`
         iterations), and at the end. With `resume` the training goes on from it, to the same bits.
@@ -180,19 +187,13 @@ class CRF(ProbableTagger[LinearChain]):
         encoding = encoding_of(self.encoding, self.order, given, offsets)
         if encoding is not None and given.kind == "gold":
             check_gold(X, given, offsets, encoding)
+        imposed = imposed_by(constraints, given.labels, offsets)
+        if imposed is not None and given.kind == "gold":
+            check_kept(X, gold, given.labels, offsets, imposed)
         features, packed = learn_features(self, X, given, self._threads)
         if len(given.labels) == 1:
             warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
-        layout = observed_layout(
-            packed.indptr, packed.ids, gold, offsets, features.attributes, len(given.labels),
-            self.all_pairs, self.all_transitions, packed.allowed, given.seen,
-        )  # fmt: skip
-        if packed.arcs is not None:
-            if self.order != 1 or self.prune is not None:
-                raise SettingError("attributes on transitions go together with order 1 and no pruning; leave one out")
-            layout = with_observed_arcs(
-                layout, packed.arcs.indptr, packed.arcs.ids, gold, offsets, features.arc_attributes, self.all_pairs
-            )
+        layout, packed = self._layout(given, packed, offsets, features), narrowed(packed, imposed)
         weights, pruner = weights_of(sample_weight, len(offsets) - 1), None
         pruning: list[Pruned] = []
         if self.prune is not None and self.order > 0:
@@ -204,14 +205,19 @@ class CRF(ProbableTagger[LinearChain]):
         rules = rules_of(encoding, self.only_seen, given.labels, layout)
         target = Target(gold, weights, costs, given.known, given.soft)
         examples = Examples(
-            packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target, None, rules
-        )
-        shards = cut_into_shards(layout, examples, loss, plain=traits_of(type(optimizer)).is_online)
+            packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target,
+            rules=ruled(rules, imposed), imposed=remaining(imposed),
+        )  # fmt: skip
         model = LinearChain(
             tuple(given.labels), features, layout, np.zeros(layout.size), pruner, rules, encoding, self.only_seen
         )
+        if given.possible is not None and not (imposed is None and rules is None):
+            pruned = replace(model, pruner=None)  # the data have been
+            check_paths(pruned.lattice_of_packed, packed, offsets, given.possible, imposed)
+        shards = cut_into_shards(layout, examples, loss, plain=traits_of(type(optimizer)).is_online)
         theta = model.weights if earlier is None else carried_over(model, earlier)
-        held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
+        best = best_within(imposed)
+        held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial, best)
         fitting.describe(model, examples, held_out, theta)
         del packed, examples
         outcome = fitting.minimised(shards, prior, optimizer, theta, held_out, [X, model], self._threads)
@@ -221,6 +227,20 @@ class CRF(ProbableTagger[LinearChain]):
         warn_of_scores(outcome)
         warn_of_stop(outcome, optimizer)
         return self
+
+    def _layout(self, given: Known, packed: Packed, offsets: I64, features: FeatureKind) -> WeightLayout:
+        """Weights for what the training data shows, of first order."""
+        layout = observed_layout(
+            packed.indptr, packed.ids, given.gold, offsets, features.attributes, len(given.labels),
+            self.all_pairs, self.all_transitions, packed.allowed, given.seen,
+        )  # fmt: skip
+        if packed.arcs is None:
+            return layout
+        if self.order != 1 or self.prune is not None:
+            raise SettingError("attributes on transitions go together with order 1 and no pruning; leave one out")
+        return with_observed_arcs(
+            layout, packed.arcs.indptr, packed.arcs.ids, given.gold, offsets, features.arc_attributes, self.all_pairs
+        )
 
     def _earlier(self, start: CRF | None) -> LinearChain | None:
         """The model whose weights to begin with."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from functools import partial
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from trellis.models.known import OR, UNKNOWN, place_of
 from trellis.models.pruning import Pruner
 
 F64 = NDArray[np.float64]
+Best = Callable[[Any, Packed, NDArray[np.int64]], NDArray[np.int32]]  # a model, packed sentences, their offsets
 
 
 class Answering(Protocol):
@@ -38,20 +40,30 @@ class Trainable(Protocol):
 
 
 class Development:
-    """`development(theta)`: the score of these weights. `partial`: labels may be `?` and `A|B`, which are refused."""
+    """`development(theta)`: the score of these weights. `partly`: labels may be `?` and `A|B`, which are refused.
+    `best`: how the model's labels are found, if not by `best_of_packed`."""
 
     def __init__(
-        self, model: Trainable, dev: Sentences, dev_y: Labels | None, target: str | None, partial: bool = False
+        self,
+        model: Trainable,
+        dev: Sentences,
+        dev_y: Labels | None,
+        target: str | None,
+        partly: bool = False,
+        best: Best | None = None,
     ):
         self.gold, self.offsets = gold_of(dev, dev_y, target), token_offsets(dev)
         if not len(self.gold):
             raise DataError("there is no token in the development data", dev.path if isinstance(dev, Corpus) else None)
-        if partial:
+        if partly:
             _check_certain(dev, self.gold.compact(), self.offsets)
         self._model, self._packed = model, model.pack(dev)
+        self._best = best
 
     def __call__(self, theta: F64) -> float:
-        predicted = self._model.with_weights(theta).best_of_packed(self._packed, self.offsets)
+        model = self._model.with_weights(theta)
+        find = model.best_of_packed if self._best is None else partial(self._best, model)
+        predicted = find(self._packed, self.offsets)
         return compare(self.gold, Column(predicted, self._model.labels), self.offsets).headline
 
     def pruned(self, pruner: Pruner, stages: Sequence[Pruned]) -> list[Pruned]:

@@ -38,6 +38,11 @@ class Known:
     soft: F64 | None = None
     seen: BOOL | None = None
 
+    @property
+    def possible(self) -> BOOL | None:
+        """Labels that tokens may have, BOOL[tokens, labels], where one of them is not known for certain."""
+        return self.known if self.soft is None else self.soft > 0.0
+
 
 def known_of(
     X: Sentences,

@@ -16,13 +16,12 @@ from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
 from trellis.lattice.confidence import Segments
 from trellis.lattice.local import LocalChain
 from trellis.lattice.pairs import PairChain
-from trellis.lattice.parts import PartLattice
 from trellis.lattice.restricted import MANY
 from trellis.lattice.rules import Rules
 from trellis.lattice.windows import WindowChain, Windows
 from trellis.models.arcs import ArcAttributes
 from trellis.models.batches import Batched, Sentences
-from trellis.models.probabilities import Lattice, kinds_of, segments_in
+from trellis.models.probabilities import Lattice, best_in, kinds_of, segments_in
 from trellis.models.pruning import Pruner
 from trellis.scoring import WeightLayout, plain_scores
 
@@ -58,14 +57,11 @@ class LinearChain(Batched):
         """`best` for features that are already packed."""
         packed = self.narrowed(packed, offsets)
         if self.rules is not None and self.layout.order == 1:
-            return self._by_rules(packed, offsets)
+            return self.best_of_lattice(self.lattice_of_packed(packed, offsets, narrowed=True))
         if self.layout.order == 0:
             return LocalChain(self._rows_of_scores(packed), len(self.labels), offsets).best()[0]
         if self.layout.order > 1:
-            chain = self._windows(packed, offsets)
-            paths, totals = chain.best()
-            chain.require_paths(totals)
-            return paths
+            return self.best_of_lattice(self._windows(packed, offsets))
         if self._needs(packed.arcs):
             return self._arcs.best(self._scores_for_arcs(packed, offsets), offsets, packed.arcs)
         if packed.allowed is not None and worthwhile(int(offsets[-1])):
@@ -127,9 +123,9 @@ class LinearChain(Batched):
             return PairChain.of(self._allowed_scores(packed, packed.allowed), packed.allowed, self.transitions, offsets)
         return self._chain(packed, offsets)
 
-    def on_nodes(self, lattice: PartLattice, rows: F64) -> F64:
-        """Numbers on the labels of tokens, F64[tokens, labels], added up on the nodes of a lattice."""
-        return lattice.on_nodes(rows)
+    def best_of_lattice(self, lattice: Lattice) -> NDArray[np.int32]:
+        """The best labels, I32[tokens], of a lattice, maybe a constrained one."""
+        return best_in(lattice)
 
     def marginals_of_lattice(self, lattice: Lattice) -> F64:
         """P(label) of every token, F64[tokens, labels], of a lattice, maybe a constrained one."""
@@ -152,9 +148,9 @@ class LinearChain(Batched):
         return bounds_left_out(self, packed, offsets, lattice)
 
     @property
-    def labels_within(self) -> tuple[str, ...]:
-        """The labels of lattices."""
-        return self.labels
+    def segments_as(self) -> None:
+        """How segments are written as labels: nodes are labels, not segments."""
+        return None
 
     @property
     def kinds_of_segments(self) -> list[str]:
@@ -179,14 +175,6 @@ class LinearChain(Batched):
         if self.rules is not None and packed.allowed is not None:
             packed = replace(packed, allowed=self.rules.within(packed.allowed, offsets))
         return packed
-
-    def _by_rules(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The best labels of a chain of first order in which not every path is one."""
-        lattice = self.lattice_of_packed(packed, offsets, narrowed=True)
-        paths, totals = lattice.best()
-        if not isinstance(lattice, Chain):
-            lattice.require_paths(totals)
-        return paths
 
     def _windows(self, packed: Packed, offsets: NDArray[np.int64]) -> WindowChain:
         from trellis.scoring.tuples import TupleScoring, fixed_cells

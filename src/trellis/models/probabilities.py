@@ -57,6 +57,19 @@ class Near(NamedTuple):
 Lattice = Chain | PartLattice
 
 
+def best_in(lattice: Lattice) -> I32:
+    """The best paths, I32[tokens]; NoLegalPathError where there is none."""
+    paths, totals = lattice.best()
+    require_paths(lattice, totals)
+    return paths
+
+
+def require_paths(lattice: Lattice, totals: F64) -> None:
+    """NoLegalPathError for the first sentence whose best path has a score of -inf."""
+    if not isinstance(lattice, Chain):  # which says so itself
+        lattice.require_paths(totals)
+
+
 def kbest_in(lattice: Lattice, k: int) -> list[list[tuple[I32, float]]]:
     """Labels and log-probabilities of the k best paths of each sentence."""
     log_z = lattice.marginals().log_z

@@ -10,14 +10,12 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError, shown
+from trellis.errors import SettingError
 from trellis.features import Packed
-from trellis.lattice import Chain as LabelChain
 from trellis.lattice.confidence import Segments
-from trellis.lattice.parts import PartLattice
 from trellis.lattice.relaxed import ManyOnce
 from trellis.models.batches import Sentences
-from trellis.models.constrained import Constraints
+from trellis.models.constrained import Constraints, SegmentsAs, checked
 from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.probabilities import (
     Lattice,
@@ -28,6 +26,7 @@ from trellis.models.probabilities import (
     kbest_in,
     log_probabilities_in,
     numbered,
+    require_paths,
 )
 from trellis.models.settings import check_draws, check_probability, is_count
 from trellis.models.tagger import Chains, Tagger
@@ -44,17 +43,17 @@ class ProbableChains(Chains, Protocol):
     def kinds_of_segments(self) -> list[str]: ...
 
     @property
-    def labels_within(self) -> tuple[str, ...]: ...
+    def segments_as(self) -> SegmentsAs | None: ...
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64: ...
 
     def batches(self, data: Sentences, threads: int, answer: Any) -> list[Any]: ...
 
-    def placed_batches(self, data: Sentences, threads: int, answer: Any) -> list[Any]: ...
+    def placed_batches(self, data: Sentences, threads: int, answer: Any, copies: int = 1) -> list[Any]: ...
 
     def lattice_of_packed(self, packed: Packed, offsets: I64, needed: NDArray[np.bool_] | None = None) -> Lattice: ...
 
-    def on_nodes(self, lattice: PartLattice, rows: F64) -> F64: ...
+    def best_of_lattice(self, lattice: Lattice) -> I32: ...
 
     def marginals_of_lattice(self, lattice: Lattice) -> F64: ...
 
@@ -75,13 +74,9 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
         if constraints is None:
             return super().predict(X)
 
-        def best(lattice: Lattice) -> list[list[str]]:
-            paths, totals = lattice.best()
-            _require(lattice, totals)
-            cuts = lattice.offsets.tolist()
-            return [self._names(paths[a:b]) for a, b in pairwise(cuts)]
-
-        return [labels for batch in self._asked(X, constraints, best) for labels in batch]
+        batches = self._asked(X, constraints, self._model.best_of_lattice)
+        names = [self._model.labels[j] for j in np.concatenate([np.zeros(0, np.int32), *batches]).tolist()]
+        return [names[a:b] for a, b in pairwise(token_offsets(X).tolist())]
 
     def predict_marginals(self, X: Sentences, constraints: Constraints | None = None) -> list[F64]:
         """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
@@ -196,18 +191,16 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
             return model.batches(
                 X, threads or self._threads, lambda packed, own: answer(model.lattice_of_packed(packed, own))
             )
-        if not isinstance(constraints, Constraints):
-            raise SettingError(f"constraints is {shown(constraints)}; expected trellis.Constraints(...)")
         lengths = np.diff(token_offsets(X)).tolist()
-        prepared = constraints.prepared(model.labels, model.labels_within, lengths)
+        prepared = checked(constraints).prepared(model.labels, lengths, model.segments_as)
 
         def constrained(packed: Packed, own: I64, first: int) -> Answer:
             last = first + int(own[-1])
             needed = None if prepared.mask is None else prepared.mask[first:last]
             lattice = model.lattice_of_packed(packed, own, needed)
-            return answer(prepared.on(lattice, first, last, model.on_nodes))
+            return answer(prepared.on(lattice, first, last))
 
-        return model.placed_batches(X, threads or self._threads, constrained)
+        return model.placed_batches(X, threads or self._threads, constrained, prepared.copies)
 
     def _segments(self, X: Sentences, threshold: float | None, constraints: Constraints | None) -> Segments:
         model = self._model
@@ -238,10 +231,5 @@ def _bounded(lattice: Lattice, beam: int | None) -> tuple[I32, F64, F64]:
     if isinstance(lattice, ManyOnce):
         return lattice.bounded()
     paths, totals = lattice.best()
-    _require(lattice, totals)
+    require_paths(lattice, totals)
     return paths, totals, totals
-
-
-def _require(lattice: Lattice, totals: F64) -> None:
-    if not isinstance(lattice, LabelChain):
-        lattice.require_paths(totals)

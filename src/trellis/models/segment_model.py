@@ -17,8 +17,8 @@ from trellis.lattice.parts import PartLattice
 from trellis.lattice.segments import SegmentChain, SpanAttributes
 from trellis.metrics.segments import segments
 from trellis.models.batches import Batched, Sentences
-from trellis.models.probabilities import Lattice
-from trellis.models.segment_rows import on_segments
+from trellis.models.constrained import SegmentsAs
+from trellis.models.probabilities import Lattice, best_in
 
 if TYPE_CHECKING:
     from trellis.scoring.hybrid import HybridScoring
@@ -49,10 +49,11 @@ class SegmentModel(Batched):
         return cls(tuple(labels_of(kinds, encoding)), features, layout, weights, kinds, encoding)
 
     def best_of_packed(self, packed: Packed, offsets: I64) -> I32:
-        chain = self.chain(packed, offsets)
-        paths, totals = chain.best()
-        chain.require_paths(totals)
-        return self.written(paths, offsets)
+        return self.best_of_lattice(self.chain(packed, offsets))
+
+    def best_of_lattice(self, lattice: Lattice) -> I32:
+        """The best labels, I32[tokens], of a lattice, maybe a constrained one."""
+        return self.written(best_in(lattice), lattice.offsets)
 
     def marginals(self, data: Sentences, threads: int = 1) -> F64:
         """P(label) of every token, F64[tokens, labels]."""
@@ -61,12 +62,6 @@ class SegmentModel(Batched):
 
     def marginals_of_packed(self, packed: Packed, offsets: I64) -> F64:
         return self.marginals_of_lattice(self.chain(packed, offsets))
-
-    def on_nodes(self, lattice: PartLattice, rows: F64) -> F64:
-        """Numbers on the labels of tokens in the encoding, F64[tokens, labels], added up on segments."""
-        if not rows.any():
-            return np.zeros(len(lattice.node_scores))
-        return on_segments(rows, self.layout.types, self.kinds, self.encoding)
 
     def marginals_of_lattice(self, lattice: Lattice) -> F64:
         """The same for a lattice, maybe a constrained one."""
@@ -142,9 +137,9 @@ class SegmentModel(Batched):
         return -np.inf
 
     @property
-    def labels_within(self) -> tuple[str, ...]:
-        """The labels of lattices."""
-        return tuple(labels_of(self.kinds, "iob2"))
+    def segments_as(self) -> SegmentsAs:
+        """How segments are written as labels."""
+        return self.kinds, self.encoding
 
     @property
     def kinds_of_segments(self) -> list[str]:

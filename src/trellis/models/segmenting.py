@@ -43,6 +43,11 @@ class Segmented:
     soft: F64 | None
     fits: BOOL
 
+    @property
+    def possible(self) -> BOOL | None:
+        """As in `Known`."""
+        return self.known if self.soft is None else self.soft > 0.0
+
 
 def segmented(given: Known, offsets: I64, longest: int | Mapping[str, int] | None) -> Segmented:
     """`longest`: of all types, or by type; None for as long as segments are in the data."""

@@ -14,11 +14,14 @@ from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import FeatureKind, TemplateFeatures
 from trellis.features.spans import SpanFeatures, parse_spans
+from trellis.labels.encode import encoded, labels_of
 from trellis.models.batches import Sentences
+from trellis.models.constrained import Constraints
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
+from trellis.models.imposing import best_within, check_kept, check_paths, imposed_by
 from trellis.models.known import WORTH_A_WEIGHT, weights_of
 from trellis.models.learning import given_labels, learn_features, words_of
 from trellis.models.probable import ProbableTagger
@@ -107,6 +110,7 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         labels: Sequence[str] | None = None,
         dev: Sentences | None = None,
         dev_y: Labels | None = None,
+        constraints: Constraints | None = None,
         checkpoint: str | Path | None = None,
         resume: bool = False,
         checkpoint_every: int | None = None,
@@ -124,6 +128,11 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         loss = loss_of(self, given.kind, False)
         offsets = token_offsets(X)
         segs = segmented(given, offsets, self.longest)
+        written = labels_of(segs.kinds, segs.encoding)
+        imposed = imposed_by(constraints, written, offsets, (segs.kinds, segs.encoding))
+        if imposed is not None and given.kind == "gold":
+            gold, _ = encoded(segs.start, segs.end, segs.kind, segs.kinds, offsets, segs.encoding)
+            check_kept(X, gold, written, offsets, imposed)
         features, packed = learn_features(self, X, given, self._threads)
         if packed.arcs is not None:
             raise SettingError("attributes on transitions have no place in a SemiCRF; leave them out")
@@ -137,15 +146,19 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         weights = weights_of(sample_weight, len(offsets) - 1)
         target = Target(segs.gold, weights, None, segs.known, segs.soft)
         examples = Examples(
-            packed.indptr, packed.ids, packed.values, segs.gold, offsets, None, None, target, packed.spans
-        )
+            packed.indptr, packed.ids, packed.values, segs.gold, offsets, None, None, target, packed.spans,
+            imposed=imposed,
+        )  # fmt: skip
         if not segs.fits.any():
             raise DataError("every sentence has a segment that is longer than `longest` allows; allow longer ones")
         if not segs.fits.all():
             examples = examples.of_sentences(segs.fits)
         shards = cut_into_shards(layout, examples, loss)
         model = SegmentModel.of(segs.kinds, segs.encoding, features, layout, np.zeros(layout.size))
-        held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial)
+        if segs.possible is not None:
+            check_paths(model.lattice_of_packed, packed, offsets, segs.possible, imposed)
+        best = best_within(imposed)
+        held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial, best)
         fitting.describe(model, examples, held_out, model.weights)
         del packed, examples
         outcome = fitting.minimised(shards, prior, optimizer, model.weights, held_out, [X, model], self._threads)

@@ -39,11 +39,10 @@ def cut_into_shards(
         make = SegmentShard
     elif isinstance(layout, ExplicitLayout):
         make = ExplicitShard
-    elif examples.rules is not None and examples.target.soft is not None and layout.order > 0:
+    elif _is_written_out(layout, examples):
         if examples.arcs is not None:
-            raise SettingError(
-                "soft labels, attributes on transitions and an encoding do not go together; leave one out"
-            )
+            what = "soft labels and an encoding" if examples.imposed is None else "such constraints"
+            raise SettingError(f"attributes on transitions and {what} do not go together; leave one out")
         make = WindowShard  # which shares probability out among the paths that there are
     elif layout.order != 1:
         make = WindowShard if layout.order > 1 else LocalShard
@@ -53,3 +52,10 @@ def cut_into_shards(
     inner = np.searchsorted(examples.offsets, goals).tolist()
     cuts = [0, *inner, len(examples.offsets) - 1]
     return [make(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]
+
+
+def _is_written_out(layout: WeightLayout, examples: Examples) -> bool:
+    """Whether lattices have to be written out arc by arc, whatever their order."""
+    if examples.imposed is not None:
+        return True
+    return examples.rules is not None and (examples.target.soft is not None or layout.order == 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from trellis.errors import DataError
 from trellis.features.packed import Packed
 from trellis.lattice import Allowed
+from trellis.lattice.parts import PartLattice
 from trellis.lattice.rules import Rules
 from trellis.lattice.segments import SpanAttributes
 from trellis.losses import Target
@@ -22,13 +24,30 @@ I64 = NDArray[np.int64]
 _SUM_TOLERANCE = 1e-6  # of the probabilities of a token's labels
 
 
+class Imposed(Protocol):
+    """What lattices must keep to, beyond rules, token by token or in a sentence as a whole."""
+
+    @property
+    def copies(self) -> int:
+        """How many times larger the graphs of lattices become."""
+
+    def on_parts(self, lattice: PartLattice, first: int, last: int) -> PartLattice:
+        """The lattice of tokens first..last, constrained, with the same parts."""
+
+    def part(self, first: int, last: int) -> Self:
+        """Of tokens first..last."""
+
+    def of_tokens(self, which: NDArray[np.bool_]) -> Self:
+        """Of the tokens marked in BOOL[tokens]."""
+
+
 @dataclass(frozen=True)
 class Examples:
     """Packed attributes, gold labels I32[tokens], offsets I64[sentences + 1]; attributes that bear on the transition
     into a token, if there are any, packed with their own numbers; which labels each token may have, if not all; and
     what else is known of the labels (see `Target`; its path is not read). `spans`: attributes of whole segments, for
     lattices of these. `rules`: what paths may do, if not all. `lattices`: where they are given arc by arc; their nodes
-    are the tokens then."""
+    are the tokens then. `imposed`: what else lattices must keep to."""
 
     indptr: I64
     ids: I32
@@ -41,6 +60,7 @@ class Examples:
     spans: SpanAttributes | None = None
     rules: Rules | None = None
     lattices: LatticeData | None = None
+    imposed: Imposed | None = None
 
     def __post_init__(self) -> None:
         if self.more is not None:
@@ -75,7 +95,7 @@ class Examples:
         lattices = None if self.lattices is None else self.lattices.part(first, last)
         return Examples(
             here.indptr, here.ids, here.values, target.path, offsets, here.arcs, here.allowed, target, spans,
-            self.rules, lattices,
+            self.rules, lattices, None if self.imposed is None else self.imposed.part(a, b),
         )  # fmt: skip
 
     def of_sentences(self, which: NDArray[np.bool_]) -> Examples:
@@ -94,8 +114,9 @@ class Examples:
                 None if more.soft is None else more.soft[tokens],
             )
         return Examples(
-            here.indptr, here.ids, here.values, gold, offsets, here.arcs, here.allowed, more, here.spans, self.rules
-        )
+            here.indptr, here.ids, here.values, gold, offsets, here.arcs, here.allowed, more, here.spans, self.rules,
+            imposed=None if self.imposed is None else self.imposed.of_tokens(tokens),
+        )  # fmt: skip
 
     def _check_sentences(self, more: Target) -> None:
         if more.weights is not None:

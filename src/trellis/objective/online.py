@@ -136,10 +136,10 @@ def _has_values_above(shard: Any, most: float) -> bool:
 
 def why_not_online(shards: Sequence[Any], marginals: bool) -> str | None:
     """What keeps update rules, or those that need marginals, from these shards; None for nothing."""
+    if any(shard.imposed is not None or shard.ruled for shard in shards):
+        return "constraints on paths"
     if not all(isinstance(shard, PlainShard) for shard in shards):
         return "a tag dictionary"
-    if any(shard.rules is not None for shard in shards):
-        return "constraints on paths"
     if any(target.weights is not None for shard in shards for target in shard.targets):
         return "weights of sentences"
     if any(target.known is not None or target.soft is not None for shard in shards for target in shard.targets):

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.lattice.parts import PartLattice
 from trellis.lattice.segments import SegmentChain, SpanAttributes
 from trellis.lattice.solved import ArcH
 from trellis.losses import Loss
@@ -37,7 +38,9 @@ class SegmentShard(Shard):
     def __init__(self, layout: SegmentLayout, examples: Examples, loss: Loss):
         tokens = len(examples.gold)
         spans = SpanAttributes.none(tokens) if examples.spans is None else examples.spans
-        super().__init__(examples, loss, np.full(tokens, layout.types.cells + len(layout.types) ** 2), _CELLS)
+        copies = 1 if examples.imposed is None else examples.imposed.copies
+        work = np.full(tokens, (layout.types.cells + len(layout.types) ** 2) * copies)
+        super().__init__(examples, loss, work, _CELLS)
         self.layout = layout
         ids, attributes = number_by_appearance(examples.ids, layout.attributes)
         local, index = layout.tokens.restricted(attributes)
@@ -61,11 +64,11 @@ class SegmentShard(Shard):
     def _load_direction(self, direction: F64) -> _Point:
         return self._load(direction)
 
-    def _chain(self, point: _Point, block: int, keep: bool = False) -> SegmentChain:
+    def _chain(self, point: _Point, block: int, keep: bool = False) -> PartLattice:
         chain = self._empty(block)
         chain.arc_scores = point.transitions + self._closed
         chain.node_scores = self._scores(chain, point, block, -np.inf)
-        return chain
+        return self._constrained(chain, block)
 
     def _h(self, along: _Point, block: int) -> tuple[F64, ArcH]:
         h = self._scores(self._empty(block), along, block, 0.0)

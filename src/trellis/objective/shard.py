@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from trellis.labels import runs
 from trellis.lattice import TrainingChain
+from trellis.lattice.parts import PartLattice
 from trellis.lattice.solved import ArcH
 from trellis.losses import Loss
 from trellis.objective.examples import I32, I64, Examples
@@ -49,6 +50,7 @@ class Shard(ABC):
             for numbers in (examples.values, examples.target.weights)
             if numbers is not None
         )
+        self.imposed = examples.imposed
         self.ruled = examples.rules is not None  # labels that lead nowhere have numbers of every size
         self._kept: dict[int, Any] = {}
         self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept as solved; at -1, of others in turn
@@ -125,6 +127,10 @@ class Shard(ABC):
     def _taken(self, theta: F64, out: F64) -> F64:
         take(theta, self.index, out)
         return out
+
+    def _constrained(self, lattice: PartLattice, block: int) -> PartLattice:
+        """With what is imposed on it, if anything is."""
+        return lattice if self.imposed is None else self.imposed.on_parts(lattice, *self._tokens(block))
 
     def _tokens(self, block: int) -> tuple[int, int]:
         first, last = self.blocks[block]

@@ -1,4 +1,5 @@
-"""A shard of chains of order two or more, over the allowed labels of each token (all of them, if nothing else is said).
+"""A shard of chains of order two or more, over the allowed labels of each token (all of them, if nothing else is said);
+and of lower order, where more is asked than the shards for these know.
 
 As in `restricted`, a token without a choice has no gradient, and its score need not be known.
 """
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.lattice import Allowed
+from trellis.lattice.parts import PartLattice
 from trellis.lattice.solved import ArcH
 from trellis.lattice.windows import CellFactors, WindowChain, Windows
 from trellis.losses import Loss
@@ -40,8 +42,9 @@ class WindowShard(Shard):
         allowed = Allowed.all_of(len(examples.gold), layout.labels) if examples.allowed is None else examples.allowed
         if examples.rules is not None:
             allowed = examples.rules.within(allowed, examples.offsets)
-        windows = Windows.of(layout.order, allowed, examples.offsets)
-        super().__init__(examples, loss, windows.arcs, _ARCS)
+        windows = Windows.of(max(layout.order, 1), allowed, examples.offsets)
+        copies = 1 if examples.imposed is None else examples.imposed.copies
+        super().__init__(examples, loss, windows.arcs * copies, _ARCS)
         self._restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self._tuples = TupleScoring(layout, windows)
         self._fixed = None if examples.rules is None else fixed_cells(examples.rules, windows, self._tuples)
@@ -60,9 +63,10 @@ class WindowShard(Shard):
         rows = self._restricted.rows_of(weights[: self._pairs])
         return _Point(weights, rows, self._tuples.scores(weights[self._pairs :]))
 
-    def _chain(self, point: _Point, block: int, keep: bool = False) -> WindowChain:
+    def _chain(self, point: _Point, block: int, keep: bool = False) -> PartLattice:
         windows = self._parts[block]
-        return WindowChain(self._scores(point, block), point.cells, windows.offsets, windows, point.factors)
+        chain = WindowChain(self._scores(point, block), point.cells, windows.offsets, windows, point.factors)
+        return self._constrained(chain, block)
 
     def _h(self, along: _Point, block: int) -> tuple[F64, ArcH]:
         return self._scores(along, block), along.cells

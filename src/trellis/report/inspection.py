@@ -15,6 +15,7 @@ from trellis.features import FeatureKind, Packed, TemplateFeatures
 from trellis.features.arc_columns import ArcColumns
 from trellis.features.hashing import HashNumbering
 from trellis.features.numbering import Numbering
+from trellis.labels.encode import labels_of
 from trellis.models import CRF, LatticeCRF, SemiCRF
 from trellis.scoring import WeightLayout
 
@@ -138,7 +139,7 @@ def _of_segments(semi: SemiCRF) -> _Found:
     model = semi.model_
     layout, types = model.layout, model.layout.types
     names = [model.kinds[(b - 1) // 2] if b > 0 else "O" for b in types.begin.tolist()]
-    groups = _on_labels(layout.tokens, model.features, model.labels_within, model.weights)
+    groups = _on_labels(layout.tokens, model.features, labels_of(model.kinds, "iob2"), model.weights)
     spans = model.features.spans if isinstance(model.features, TemplateFeatures) else None
     first = 0
     for part, own in () if spans is None else zip(spans.parts, spans.names, strict=True):
