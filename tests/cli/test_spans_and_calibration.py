@@ -12,13 +12,14 @@ import trellis
 from trellis import CRF, Constraints, Lattice, LatticeCRF, Node, read_conll
 from trellis.cli.app import app
 from trellis.corpus import sample_corpus, write_conll
-from trellis.errors import SettingError
+from trellis.errors import DataError, SettingError
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("confidence")
-    (folder / "test.txt").write_bytes(write_conll(sample_corpus("test")))
+    for part in ("train", "test"):
+        (folder / f"{part}.txt").write_bytes(write_conll(sample_corpus(part)))
     CRF("chunk", "chunking", l2=1.0, max_iter=30, tol=1e-2).fit(sample_corpus("train")).save(folder / "m")
     return folder
 
@@ -105,6 +106,20 @@ def test_constraints_of_all_sentences(files):
         run("tag", files / "m", files / "test.txt", "--penalties", "O")
     with pytest.raises(SettingError, match="the penalty of 'O' is 'x'"):
         run("tag", files / "m", files / "test.txt", "--penalties", "O=x")
+
+
+def test_constraints_in_training(files, tmp_path):
+    model = tmp_path / "m"
+    asked = ["--columns", "word,pos,chunk,entity", "--target", "chunk", "--features", "pos[0]", "--tol", "1e-2"]
+    run("train", files / "train.txt", *asked, "--model", model, "--penalties", "O=-3.0")
+    rule = Constraints(penalties={"O": -3.0})
+    own = CRF("chunk", "pos[0]", tol=1e-2).fit(sample_corpus("train"), constraints=rule)
+    assert trellis.load(model).predict(sample_corpus("test")) == own.predict(sample_corpus("test"))
+    with pytest.raises(DataError, match="a second segment of the type 'NP'"):
+        run("train", files / "train.txt", *asked, "--model", model, "--at-most-once", "NP")
+    with pytest.raises(SettingError, match="a KernelPerceptron knows no constraints"):
+        run("train", files / "train.txt", *asked[:4], "--model-type", "kernel-perceptron", "--model", model,
+            "--at-most-once", "NP")  # fmt: skip
 
 
 def test_the_threshold_that_is_printed_keeps_what_it_says(files):

@@ -41,6 +41,26 @@ def pairs(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
     return click.option(name, cls=Joined, multiple=True, metavar=metavar, help=text)
 
 
+once = click.option(
+    "--at-most-once", metavar="TYPES", help="Types of segments of which a sentence has one at most: NP,VP."
+)
+penalties = pairs("--penalties", "L=X,...", "Added to the scores of labels, or of 'A -> B'; -inf forbids.")
+
+
+def constraints_of(kind: type, at_most_once: str | None, penalties: str | None) -> dict[str, Any]:
+    """What to tell a model of that kind beside its data."""
+    if at_most_once is None and penalties is None:
+        return {}
+    from trellis.models import Constraints
+    from trellis.models.probable import ProbableTagger
+
+    if not issubclass(kind, ProbableTagger):
+        raise SettingError(f"a {kind.__name__} knows no constraints; leave --at-most-once and --penalties out")
+    kinds = [name.strip() for name in (at_most_once or "").split(",") if name.strip()]
+    table: Any = table_of(penalties, "--penalties") or {}  # of whatever kind: constraints are checked later
+    return {"constraints": Constraints(penalties=table, at_most_once=kinds)}
+
+
 def table_of(text: object, option: str) -> dict[str, object] | None:
     """`name=value,name=value` -> a dict; numbers, true, false and none are taken as such."""
     if text is None:

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @click.option(
     "--min-confidence", type=click.FloatRange(0.0, 1.0), metavar="P", help="Only spans that are at least so probable."
 )
-@click.option("--at-most-once", metavar="TYPES", help="Types of segments of which a sentence has one at most: NP,VP.")
-@click.option("--penalties", metavar="L=X,...", help="Added to the scores of labels, or of 'A -> B'; -inf forbids.")
+@options.once
+@options.penalties
 @options.comments
 @options.threads
 @options.as_json
@@ -78,7 +78,7 @@ def tag(
     if output is not None and same_file(output, model):
         raise SettingError(f"--output {output} is the model itself")
     crf = tagger_from(model).set_params(threads=threads)
-    asked = {} if at_most_once is None and penalties is None else _constraints(crf, at_most_once, penalties)
+    asked = options.constraints_of(type(crf), at_most_once, penalties)
     names = options.names_of(columns) or crf.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
@@ -111,19 +111,6 @@ def _open_sink(output: str | None, stack: ExitStack) -> BinaryIO:
     from trellis.files import replacing
 
     return stack.enter_context(replacing(output))
-
-
-def _constraints(crf: Tagger[Any], at_most_once: str | None, penalties: str | None) -> dict[str, Any]:
-    """What to ask of a model beside its input."""
-    from trellis.errors import SettingError
-    from trellis.models import Constraints
-    from trellis.models.probable import ProbableTagger
-
-    if not isinstance(crf, ProbableTagger):
-        raise SettingError(f"a {type(crf).__name__} knows no constraints; leave --at-most-once and --penalties out")
-    kinds = [name.strip() for name in (at_most_once or "").split(",") if name.strip()]
-    table: Any = options.table_of(penalties, "--penalties") or {}  # of whatever kind: constraints are checked later
-    return {"constraints": Constraints(penalties=table, at_most_once=kinds)}
 
 
 def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool, asked: dict[str, Any]) -> bytes:

@@ -52,6 +52,8 @@ OPTIMIZERS = (
 )
 @click.option("--encoding", metavar="NAME", help="Only well-formed labels of this encoding (iob2, ...), or auto.")
 @click.option("--only-seen", is_flag=True, help="Labels may only follow each other as they do in training.")
+@options.once
+@options.penalties
 @click.option("--segments", default="length", show_default=True, help=SEGMENTS)
 @click.option(
     "--longest", type=int, metavar="N", help="Most tokens of a segment (semi-crf); by default as in training."
@@ -82,6 +84,8 @@ def train(
     columns: str | None,
     target: str | None,
     model_type: str,
+    at_most_once: str | None,
+    penalties: str | None,
     dev: str | None,
     warm_start: str | None,
     checkpoint: str | None,
@@ -114,6 +118,7 @@ def train(
     settings["costs"] = options.table_of(settings["costs"], "--costs")
     settings["options"] = options.table_of(settings["options"], "--options")
     tagger = estimator_of(click.get_current_context(), model_type, settings)
+    more = options.constraints_of(type(tagger), at_most_once, penalties)
     start = {} if warm_start is None else {"start": load(warm_start)}
     if start and model_type != "crf":
         raise SettingError(f"--warm-start is for --model-type crf; a {model_type} begins with nothing")
@@ -131,7 +136,7 @@ def train(
         warnings.simplefilter("always")
         tagger.fit(
             corpus, dev=held_out, checkpoint=checkpoint, resume=resume, checkpoint_every=checkpoint_every, log=log,
-            progress=report, **start,
+            progress=report, **start, **more,
         )  # fmt: skip
     for warning in caught:
         say(f"trellis: warning: {warning.message}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,8 @@ def fingerprint(
         "model type": kind,
         **settings_of(params),
         "labels": digest((tuple(labels), examples.gold, examples.offsets)),
-        "attributes": digest(examples),
+        "attributes": digest(replace(examples, rules=None, imposed=None)),
+        "constraints": digest((examples.rules, examples.imposed)),
         "layout": digest(layout),
         "dev": None if dev is None else digest(dev),
         "start": digest(theta) if theta.any() else None,
