@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,7 +39,7 @@ class Trainable(Protocol):
 
 
 class Development:
-    """`development(theta)`: the score of these weights. `partly`: labels may be `?` and `A|B`, which are refused.
+    """`development(theta)`: the score of these weights. `partial`: labels may be `?` and `A|B`, which are refused.
     `best`: how the model's labels are found, if not by `best_of_packed`."""
 
     def __init__(
@@ -49,21 +48,21 @@ class Development:
         dev: Sentences,
         dev_y: Labels | None,
         target: str | None,
-        partly: bool = False,
+        partial: bool = False,
         best: Best | None = None,
     ):
         self.gold, self.offsets = gold_of(dev, dev_y, target), token_offsets(dev)
         if not len(self.gold):
             raise DataError("there is no token in the development data", dev.path if isinstance(dev, Corpus) else None)
-        if partly:
+        if partial:
             _check_certain(dev, self.gold.compact(), self.offsets)
         self._model, self._packed = model, model.pack(dev)
         self._best = best
 
     def __call__(self, theta: F64) -> float:
         model = self._model.with_weights(theta)
-        find = model.best_of_packed if self._best is None else partial(self._best, model)
-        predicted = find(self._packed, self.offsets)
+        own, best = (self._packed, self.offsets), self._best
+        predicted = model.best_of_packed(*own) if best is None else best(model, *own)
         return compare(self.gold, Column(predicted, self._model.labels), self.offsets).headline
 
     def pruned(self, pruner: Pruner, stages: Sequence[Pruned]) -> list[Pruned]:
