@@ -100,6 +100,10 @@ def test_constraints_of_all_sentences(files):
     assert [line.split()[-1] for line in lines if line] == [one for row in crf.predict(test, rule) for one in row]
     spans = run("tag", files / "m", files / "test.txt", "--spans", *asked).splitlines()
     assert len(spans) == sum(map(len, crf.predict_spans(test, constraints=rule)))
+    report = json.loads(run("eval", files / "m", files / "test.txt", "--json", *asked).splitlines()[-1])
+    assert report["f1"] == pytest.approx(crf.score(test, constraints=rule))
+    with pytest.raises(SettingError, match="--at-most-once is ' , '; expected types"):
+        run("tag", files / "m", files / "test.txt", "--at-most-once", " , ")
     with pytest.raises(SettingError, match="at_most_once names the type 'XX'"):
         run("tag", files / "m", files / "test.txt", "--at-most-once", "XX")
     with pytest.raises(SettingError, match="expected NAME=VALUE"):

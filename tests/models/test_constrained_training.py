@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import trellis.objective
 from trellis import CRF, Constraints, KernelPerceptron, SemiCRF
 from trellis.corpus import Corpus
 from trellis.errors import CheckpointError, DataError, NoLegalPathError, SettingError
@@ -176,3 +177,45 @@ def test_a_checkpoint_of_other_constraints_is_refused(simple, tmp_path):
 def test_kernel_perceptrons_know_no_constraints(simple):
     with pytest.raises(TypeError):
         KernelPerceptron("chunk", FEATURES).fit(simple, constraints=Constraints())
+
+
+def test_labels_that_are_no_segments(corpus):
+    constraints = Constraints(allowed=[[None] * n for n in np.diff(corpus.offsets)], penalties={"NN": -1.0})
+    crf = CRF("pos", "word[0]", tol=1e-2).fit(corpus, constraints=constraints)
+    assert crf.objective_ != CRF("pos", "word[0]", tol=1e-2).fit(corpus).objective_
+
+
+@pytest.mark.parametrize("settings", [{"encoding": "auto"}, {"only_seen": True}, {}])
+def test_boosting_goes_with_no_constraints(simple, settings):
+    constraints = None if settings else Constraints(penalties={"O -> O": -1.0})
+    with pytest.raises(SettingError, match="boosting goes with no constraints"):
+        CRF("chunk", FEATURES, optimizer="boosting", **settings).fit(simple, constraints=constraints)
+
+
+def test_pruning_does_not_bring_back_what_constraints_rule_out(monkeypatch):
+    given = []
+    cut = trellis.objective.cut_into_shards
+    monkeypatch.setattr(
+        "trellis.objective.cut_into_shards", lambda *args, **more: given.append(args) or cut(*args, **more)
+    )
+    X = [[["w"], ["w"]]] * 40 + [[["a"], ["b"]]] * 10 + [[["w"], ["b"]]]
+    y = [["C", "C"]] * 40 + [["A", "B"]] * 10 + [[{"A", "B"}, "B"]]
+    allowed = [[None, None]] * 50 + [[{"A", "C"}, None]]
+    crf = CRF(prune=0.2).fit(X, y, constraints=Constraints(allowed=allowed))
+    _, examples, _ = given[-1]
+    assert not examples.allowed.mask()[100, crf.classes_.index("B")]
+
+
+@pytest.mark.parametrize("constraints", [None, Constraints(penalties={"O -> I-NP": -np.inf, "B-VP -> I-NP": -np.inf})])
+def test_pruning_leaves_a_path_for_labels_known_in_part(corpus, constraints):
+    X = [[[word] for word in row] for row in corpus.sentences("word")]
+    y = [[label if t % 2 else None for t, label in enumerate(row)] for row in corpus.sentences("chunk")]
+    assert CRF(encoding="iob2", prune=0.3, tol=1e-2).fit(X, y, constraints=constraints).converged_
+
+
+def test_errors_of_development_data_count_its_sentences():
+    X, y = [[["a"]], [["b"]]], [["A"], ["B"]]
+    dev, dev_y = [[["a"]]] * 1500 + [[["a"], ["b"]]], [["A"]] * 1500 + [["A", "B"]]
+    none = Constraints(penalties={f"{a} -> {b}": -np.inf for a in "AB" for b in "AB"})
+    with pytest.raises(NoLegalPathError, match=r"^sentence 1501 of the development data has no legal path"):
+        CRF().fit(X, y, dev=dev, dev_y=dev_y, constraints=none)

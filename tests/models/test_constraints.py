@@ -224,3 +224,39 @@ def test_confidences_that_are_none(corpus, heldout, wrong):
         crf.predict_spans(heldout, wrong)
     with pytest.raises(SettingError, match="threshold"):
         crf.predict_candidates(heldout, wrong)
+
+
+@pytest.mark.parametrize("settings", [{}, {"order": 2}, {"encoding": "auto"}])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"at_most_once": ["NP"]},
+        {"at_most_once": ["NP", "VP", "PP", "ADVP", "SBAR", "ADJP"]},
+        {"penalties": {"B-NP": -np.inf}},
+        {"penalties": {"B-NP -> I-NP": -np.inf, "I-NP -> I-NP": -np.inf}},
+    ],
+)
+def test_pruning_leaves_a_path_that_keeps_to_constraints(corpus, heldout, settings, rule):
+    crf = CRF("chunk", "pos[0]", prune=0.2, tol=1e-2, **settings).fit(corpus)
+    rule = {**rule, "at_most_once": [kind for kind in rule.get("at_most_once", []) if f"B-{kind}" in crf.classes_]}
+    constraints = Constraints(**rule)
+    for labels in crf.predict(heldout, constraints):
+        found = [kind for _, _, kind in spans_of(crf, labels)]
+        assert all(found.count(kind) <= 1 for kind in constraints.at_most_once)
+        forbidden = {name for name, value in (constraints.penalties or {}).items() if value == -np.inf}
+        assert not forbidden & {*labels, *(" -> ".join(pair) for pair in pairwise(labels))}
+
+
+def test_scores_under_constraints(crf, heldout):
+    constraints = Constraints(penalties={"O": 3.0}, at_most_once=["VP"])
+    report = crf.evaluate(heldout, constraints=constraints)
+    expected = [label for row in crf.predict(heldout, constraints) for label in row]
+    gold = [label for row in heldout.sentences("chunk") for label in row]
+    assert report.accuracy == pytest.approx(np.mean([a == b for a, b in zip(expected, gold, strict=True)]))
+    assert crf.score(heldout, constraints=constraints) == report.headline
+    assert crf.predict_column(heldout, constraints).values() == expected
+
+
+def test_penalties_that_no_number_can_hold(crf, heldout):
+    with pytest.raises(SettingError, match="expected a number"):
+        crf.predict(heldout, Constraints(penalties={"O": 10**400}))

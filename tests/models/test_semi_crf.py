@@ -249,3 +249,9 @@ def test_in_io_no_segment_follows_one_of_its_type():
 def test_where_all_segments_are_too_long_there_is_nothing_to_learn():
     with pytest.warns(UserWarning, match="1 of 1"), pytest.raises(DataError, match="longer than `longest` allows"):
         SemiCRF(longest=1).fit([[["a"], ["b"]]], [["B-X", "I-X"]])
+
+
+def test_the_likeliest_soft_labels_need_not_be_well_formed():
+    soft = [np.array([[0.4, 0.1, 0.5], [0.2, 0.6, 0.2]])]
+    semi = SemiCRF().fit([[["a"], ["b"]]], soft=soft, labels=["B-X", "I-X", "O"])
+    assert semi.model_.encoding == "iob2"

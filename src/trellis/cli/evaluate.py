@@ -15,10 +15,21 @@ from trellis.cli.console import print_json
 @click.argument("model")
 @click.argument("file", metavar="DATA")
 @click.option("--columns", metavar="NAMES", help="Names of the file's columns, if other than the training file's.")
+@options.once
+@options.penalties
 @options.comments
 @options.threads
 @options.as_json
-def evaluate(model: str, file: str, columns: str | None, comments: bool, threads: int | None, json: bool) -> None:
+def evaluate(
+    model: str,
+    file: str,
+    columns: str | None,
+    at_most_once: str | None,
+    penalties: str | None,
+    comments: bool,
+    threads: int | None,
+    json: bool,
+) -> None:
     """Evaluate a model on a file with gold labels.
 
     \b
@@ -31,11 +42,12 @@ def evaluate(model: str, file: str, columns: str | None, comments: bool, threads
     crf = tagger_from(model).set_params(threads=threads)
     if not (columns or crf.columns_):
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
+    asked = options.constraints_of(type(crf), at_most_once, penalties)
     began = time.perf_counter()
     corpus = read_conll(file, columns=options.names_of(columns) or crf.columns_, comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to evaluate on", file)
-    report = crf.evaluate(corpus)
+    report = crf.evaluate(corpus, **asked)
     speed = corpus.tokens / (time.perf_counter() - began)
     print(report.as_text())
     if json:

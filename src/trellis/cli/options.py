@@ -57,6 +57,8 @@ def constraints_of(kind: type, at_most_once: str | None, penalties: str | None) 
     if not issubclass(kind, ProbableTagger):
         raise SettingError(f"a {kind.__name__} knows no constraints; leave --at-most-once and --penalties out")
     kinds = [name.strip() for name in (at_most_once or "").split(",") if name.strip()]
+    if at_most_once is not None and not kinds:
+        raise SettingError(f"--at-most-once is '{at_most_once}'; expected types of segments with commas between")
     table: Any = table_of(penalties, "--penalties") or {}  # of whatever kind: constraints are checked later
     return {"constraints": Constraints(penalties=table, at_most_once=kinds)}
 

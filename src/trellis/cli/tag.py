@@ -121,10 +121,7 @@ def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool, asked: dict[st
 
     if not piece.corpus.tokens:
         return append_columns(piece, [])
-    if asked:
-        columns = [[label for row in crf.predict(piece.corpus, **asked) for label in row]]
-    else:
-        columns = [crf.predict_column(piece.corpus).values()]
+    columns = [crf.predict_column(piece.corpus, **asked).values()]
     if marginals:
         nodes = np.concatenate(crf.predict_marginals(piece.corpus, **asked))
         for label, column in zip(crf.classes_, nodes.T.tolist(), strict=True):

@@ -52,6 +52,12 @@ def runs(offsets: NDArray[np.int64], tokens: int) -> list[tuple[int, int]]:
     return out
 
 
+def place_in(offsets: NDArray[np.int64], token: int) -> str:
+    """Where a token is, for people: its sentence, and which of its tokens it is, both counted from 1."""
+    s = int(np.searchsorted(offsets, token, side="right"))
+    return f"sentence {s}, token {token - int(offsets[s - 1]) + 1}"
+
+
 def first_tokens(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
     """bool [tokens], True at the first token of each sentence; `offsets` [sentences + 1] already checked."""
     first = np.zeros(int(offsets[-1]), dtype=np.bool_)

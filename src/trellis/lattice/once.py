@@ -49,7 +49,7 @@ class AtMostOnce(PartLattice):
         parts, masks = self.base.parts(), 1 << len(self.kinds)
         shape = parts.shape
         event, first_event = self.base.segment_events(parts, self.spelling, self.kinds)
-        nodes, arcs = len(shape.first) * masks, count_once(shape.start, event, masks)
+        nodes, arcs = len(shape.first) * masks, count_once(event, masks)
         start, source, which = np.empty(nodes + 1, np.int64), np.empty(arcs, np.int32), np.empty(arcs, np.int64)
         first, last = np.empty(nodes, bool), np.empty(nodes, bool)
         once_shape(

@@ -75,24 +75,26 @@ class ManyOnce(AtMostOnce):
         shape, (event, begun) = graph.shape, one.segment_events(parts, self.spelling, self.kinds)
         rest = np.empty(len(graph.nodes))
         best_rests(shape.start, shape.source, shape.last, graph.nodes, graph.arcs, rest)
-        total = bound = -np.inf
+        path, total, bound = np.zeros(0, np.int32), -np.inf, np.inf
         for room in _ROOMS:
             if room > _ROOMS[0] and room * len(rest) > _MOST:
                 break
             score, sets = np.empty((len(rest), room)), np.empty((len(rest), room), np.int64)
             back, entry = np.empty((2, len(rest), room), np.int32)
-            total, left_out, node, last = search_once(
+            found, left_out, node, last = search_once(
                 shape.start, shape.source, shape.first, shape.last, graph.nodes, graph.arcs, event, begun, rest,
                 score, sets, back, entry, np.zeros(len(rest), np.int64),
             )  # fmt: skip
-            bound = max(total, left_out)
-            if bound == total:
+            if found > total:
+                on = np.zeros(len(rest), bool)
+                follow_entries(shape.source, back, entry, node, last, on)
+                path, total = one.path_of(parts.on(on)), found
+            bound = min(bound, max(found, left_out))
+            if bound <= total:
                 break
         if total == -np.inf:
             raise _without(bound, len(self.kinds), s)
-        on = np.zeros(len(rest), bool)
-        follow_entries(shape.source, back, entry, node, last, on)
-        return one.path_of(parts.on(on)), total, bound
+        return path, total, max(bound, total)
 
 
 def _without(bound: float, kinds: int, s: int) -> NoLegalPathError | DataError:

@@ -28,6 +28,12 @@ class Rules:
         """From what is allowed."""
         return cls(np.asarray(first, bool), np.asarray(last, bool), np.where(pairs, 0.0, -np.inf))
 
+    @classmethod
+    def none(cls, labels: int) -> Rules:
+        """Every path is one."""
+        every = np.ones(labels, bool)
+        return cls(every, every, np.zeros((labels, labels)))
+
     def forbidden(self, offsets: I64) -> BOOL:
         """Labels that a token may not have for where it stands, BOOL[tokens, labels]."""
         mask = np.zeros((int(offsets[-1]), len(self.first)), bool)

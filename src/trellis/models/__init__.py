@@ -7,7 +7,7 @@ from typing import Any
 
 from trellis.errors import DamagedModelError
 from trellis.features.functions.contract import check_functions
-from trellis.models.constrained import Constraints
+from trellis.models.constraints import Constraints
 from trellis.models.crf import CRF
 from trellis.models.feature_files import Callables
 from trellis.models.kernel_perceptron import KernelPerceptron

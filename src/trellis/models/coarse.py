@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.features import FeatureKind, Packed
+from trellis.lattice.rules import Rules
+from trellis.models.constraints import Prepared
 from trellis.models.known import Known
 from trellis.models.linear import LinearChain
 from trellis.models.pruning import Pruner
@@ -55,16 +57,22 @@ def learn_pruners(
     weights: F64 | None,
     l2: float,
     threads: int,
+    rules: Rules | None,
+    imposed: Prepared | None,
 ) -> tuple[Pruner, Packed, list[Pruned]]:
     """Chains of all orders below `order`, each trained on what the one before leaves; the data with the labels that the
-    last one leaves. `layout` is of first order; `weights: F64[sentences]`, 1 each if None."""
+    last one leaves. `layout` is of first order; `weights: F64[sentences]`, 1 each if None; `rules` and what is
+    `imposed` are those of the chain of that order: what is known of the labels keeps a path there."""
     from trellis.engine import ThreadedObjective
     from trellis.losses import Target, find_loss
     from trellis.objective import L2, Examples, cut_into_shards
     from trellis.optim import LBFGS
     from trellis.training import train
 
-    needed = _needed(given)
+    needed, possible = _needed(given), given.possible
+    if packed.allowed is not None:
+        allowed = packed.allowed.mask()
+        needed, possible = needed & allowed, None if possible is None else possible & allowed
     loss = find_loss("log", given.kind)
     target = Target(given.gold, weights, None, given.known, given.soft)
     pruner: Pruner | None = None
@@ -77,9 +85,11 @@ def learn_pruners(
             outcome = train(objective, LBFGS(tol=_TOL, diagonal=True), np.zeros(own.size), _MOST)
         chain = LinearChain(tuple(given.labels), features, own, outcome.theta, pruner)
         pruner = Pruner(chain, threshold, most_labels(stage + 1))
-        allowed, lost = pruner.leaving(packed, offsets, needed)
-        packed = replace(packed, allowed=allowed)
-        record.append(Pruned(stage, float(allowed.counts.mean()), lost))
+        left, lost = pruner.leaving(packed, offsets, needed)
+        if possible is not None:  # else the path of the labels themselves stays
+            left = pruner.with_paths(left, packed, offsets, rules, possible, imposed)
+        packed = replace(packed, allowed=left)
+        record.append(Pruned(stage, float(left.counts.mean()), lost))
         _LOG.info(
             "a chain of order %d, trained in %.1f s, leaves %.1f of %d labels a token; %.2f%% of tokens would lose "
             "their own", stage, outcome.seconds, record[-1].labels, len(given.labels), 100 * lost,

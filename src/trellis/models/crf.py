@@ -15,16 +15,16 @@ from trellis.corpus import Corpus
 from trellis.errors import SettingError
 from trellis.models.batches import Sentences
 from trellis.models.coarse import Pruned, learn_pruners
-from trellis.models.constrained import Constraints
-from trellis.models.constraints import check_gold, encoding_of, rules_of
+from trellis.models.constraints import Constraints
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
-from trellis.models.imposing import best_within, check_kept, check_paths, imposed_by, narrowed, remaining, ruled
+from trellis.models.imposing import best_within, check_kept, check_paths, imposed_by, narrowed, remaining
 from trellis.models.known import Known, costs_of, weights_of
 from trellis.models.learning import given_labels, learn_features
 from trellis.models.linear import LinearChain
+from trellis.models.path_rules import check_gold, encoding_of, rules_of, rules_with
 from trellis.models.probable import ProbableTagger
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
 from trellis.models.serial import description_of, model_from
@@ -194,26 +194,27 @@ class CRF(ProbableTagger[LinearChain]):
         if len(given.labels) == 1:
             warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
         layout, packed = self._layout(given, packed, offsets, features), narrowed(packed, imposed)
+        rules = rules_of(encoding, self.only_seen, given.labels, layout)
         weights, pruner = weights_of(sample_weight, len(offsets) - 1), None
         pruning: list[Pruned] = []
         if self.prune is not None and self.order > 0:
             pruner, packed, pruning = learn_pruners(
-                self.order, self.prune, given, features, packed, offsets, layout, weights, self.l2, self._threads
-            )
+                self.order, self.prune, given, features, packed, offsets, layout, weights, self.l2, self._threads,
+                rules, imposed,
+            )  # fmt: skip
         if self.order != 1:
             layout = of_order(layout, self.order, gold, offsets, given.seen, self.all_transitions)
-        rules = rules_of(encoding, self.only_seen, given.labels, layout)
-        target = Target(gold, weights, costs, given.known, given.soft)
-        examples = Examples(
-            packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target,
-            rules=ruled(rules, imposed), imposed=remaining(imposed),
-        )  # fmt: skip
         model = LinearChain(
             tuple(given.labels), features, layout, np.zeros(layout.size), pruner, rules, encoding, self.only_seen
         )
         if given.possible is not None and not (imposed is None and rules is None):
             pruned = replace(model, pruner=None)  # the data have been
             check_paths(pruned.lattice_of_packed, packed, offsets, given.possible, imposed)
+        target = Target(gold, weights, costs, given.known, given.soft)
+        examples = Examples(
+            packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target,
+            rules=rules_with(rules, imposed), imposed=remaining(imposed),
+        )  # fmt: skip
         shards = cut_into_shards(layout, examples, loss, plain=traits_of(type(optimizer)).is_online)
         theta = model.weights if earlier is None else carried_over(model, earlier)
         best = best_within(imposed)

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
-from trellis.errors import DataError
+from trellis.errors import DataError, NoLegalPathError
 from trellis.features import Packed
+from trellis.labels import place_in
 from trellis.metrics import compare
 from trellis.models.batches import Sentences
 from trellis.models.coarse import Pruned, lost_labels
@@ -62,7 +63,10 @@ class Development:
     def __call__(self, theta: F64) -> float:
         model = self._model.with_weights(theta)
         own, best = (self._packed, self.offsets), self._best
-        predicted = model.best_of_packed(*own) if best is None else best(model, *own)
+        try:
+            predicted = model.best_of_packed(*own) if best is None else best(model, *own)
+        except NoLegalPathError as error:
+            raise NoLegalPathError(f" of the development data{error.what}", error.sentence) from None
         return compare(self.gold, Column(predicted, self._model.labels), self.offsets).headline
 
     def pruned(self, pruner: Pruner, stages: Sequence[Pruned]) -> list[Pruned]:
@@ -87,6 +91,5 @@ def _check_certain(dev: Sentences, gold: Column, offsets: NDArray[np.int64]) -> 
     for token in np.flatnonzero(np.isin(gold.ids, doubtful))[:1].tolist():
         what = f"the label is '{gold.strings[gold.ids[token]]}'; development data needs one label for each token"
         if not isinstance(dev, Corpus):
-            s = int(np.searchsorted(offsets, token, side="right"))
-            what = f"sentence {s}, token {token - int(offsets[s - 1]) + 1} of the development data: {what}"
+            what = f"{place_in(offsets, token)} of the development data: {what}"
         raise DataError(what, *place_of(dev, token))

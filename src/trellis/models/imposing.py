@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError, NoLegalPathError, SettingError
 from trellis.features import Packed
-from trellis.labels import first_tokens, runs
+from trellis.labels import first_tokens, place_in, runs
 from trellis.lattice import Allowed, Chain
 from trellis.lattice.once import MOST_ONCE
-from trellis.lattice.rules import Rules
 from trellis.metrics.segments import segment_types, segments
 from trellis.models.batches import Sentences
-from trellis.models.constrained import Prepared, SegmentsAs, checked
+from trellis.models.constraints import Prepared, SegmentsAs, checked
 from trellis.models.development import Best
 from trellis.models.known import place_of
 from trellis.models.probabilities import Lattice, best_in
@@ -43,8 +42,6 @@ def imposed_by(
             f"at_most_once has {len(prepared.once)} types, and training can keep to {MOST_ONCE} at most; name fewer "
             "here, and all of them in predictions"
         )
-    if segments_as is not None and prepared.pairs.any():
-        raise SettingError("a SemiCRF has no penalties of one label after another; give some of labels")
     return None if prepared.is_empty else prepared
 
 
@@ -58,6 +55,8 @@ def check_kept(X: Sentences, gold: I32, labels: Sequence[str], offsets: I64, con
     for t in here[np.isneginf(constraints.pairs[gold[here - 1], gold[here]])][:1].tolist():
         pair = f"'{labels[gold[t]]}' after '{labels[gold[t - 1]]}'"
         raise _against(X, t, offsets, f"the constraints rule out {pair}")
+    if not constraints.once:
+        return
     start, _, kind = segments(gold, labels, offsets)
     once = np.flatnonzero(np.isin(kind, constraints.once))
     keys = np.searchsorted(offsets, start[once], side="right") * len(labels) + kind[once]
@@ -69,9 +68,7 @@ def check_kept(X: Sentences, gold: I32, labels: Sequence[str], offsets: I64, con
 
 
 def _against(X: Sentences, token: int, offsets: I64, what: str) -> DataError:
-    s = int(np.searchsorted(offsets, token, side="right"))
-    where = f"sentence {s}, token {token - int(offsets[s - 1]) + 1}"
-    return DataError(f"{where}: {what}; {_OTHERWISE}", *place_of(X, token))
+    return DataError(f"{place_in(offsets, token)}: {what}; {_OTHERWISE}", *place_of(X, token))
 
 
 def check_paths(
@@ -84,7 +81,10 @@ def check_paths(
     """NoLegalPathError for the first sentence to learn from of which labels that are `known` to be possible,
     BOOL[tokens, labels], leave no path. `lattice_of`: packed sentences and their offsets -> their lattice, whatever the
     weights."""
-    for lattice, first, a, b in _lattices(lattice_of, packed, offsets, constraints):
+    for first, a, b, own in _pieces(offsets, constraints):
+        lattice = lattice_of(packed.part(a, b), own)
+        if constraints is not None:
+            lattice = constraints.part(a, b).on(lattice)
         try:
             if isinstance(lattice, Chain):
                 Chain(np.where(known[a:b], lattice.scores, -np.inf), lattice.transitions, lattice.offsets).best()
@@ -102,20 +102,23 @@ def best_within(constraints: Prepared | None) -> Best | None:
         return None
 
     def best(model: Any, packed: Packed, offsets: I64) -> I32:
-        lattices = _lattices(model.lattice_of_packed, packed, offsets, general)
-        return np.concatenate([model.best_of_lattice(lattice) for lattice, _, _, _ in lattices])
+        found = [np.zeros(0, np.int32)]
+        for first, a, b, own in _pieces(offsets, general):
+            try:
+                lattice = model.lattice_of_packed(packed.part(a, b), own, general)
+                found.append(model.best_of_lattice(general.on(lattice)))
+            except NoLegalPathError as error:
+                raise error.after(first) from None
+        return np.concatenate(found)
 
     return best
 
 
-def _lattices(
-    lattice_of: Callable[[Packed, I64], Lattice], packed: Packed, offsets: I64, constraints: Prepared | None
-) -> Iterator[tuple[Lattice, int, int, int]]:
-    """Constrained lattices of a few sentences each; the number of the first one, and which tokens they have."""
+def _pieces(offsets: I64, constraints: Prepared | None) -> Iterator[tuple[int, int, int, I64]]:
+    """A few sentences at a time: the number of the first, the tokens that they have, and their own offsets."""
     for first, last in runs(offsets, _BLOCK // (1 if constraints is None else constraints.copies)):
         a, b = int(offsets[first]), int(offsets[last])
-        lattice = lattice_of(packed.part(a, b), offsets[first : last + 1] - a)
-        yield lattice if constraints is None else constraints.on(lattice, a, b), first, a, b
+        yield first, a, b, offsets[first : last + 1] - a
 
 
 def narrowed(packed: Packed, constraints: Prepared | None) -> Packed:
@@ -125,16 +128,6 @@ def narrowed(packed: Packed, constraints: Prepared | None) -> Packed:
         return packed
     mask = possible if packed.allowed is None else possible & packed.allowed.mask()
     return replace(packed, allowed=Allowed.of_mask(mask))
-
-
-def ruled(rules: Rules | None, constraints: Prepared | None) -> Rules | None:
-    """Rules with the penalties of pairs."""
-    if constraints is None or not constraints.pairs.any():
-        return rules
-    if rules is None:
-        every = np.ones(len(constraints.own), bool)
-        return Rules(every, every, constraints.pairs)
-    return replace(rules, pairs=rules.pairs + constraints.pairs)
 
 
 def remaining(constraints: Prepared | None) -> Prepared | None:

@@ -26,6 +26,7 @@ from trellis.models.pruning import Pruner
 from trellis.scoring import WeightLayout, plain_scores
 
 if TYPE_CHECKING:
+    from trellis.models.constraints import Prepared
     from trellis.scoring.hybrid import HybridScoring
 
 F64 = NDArray[np.float64]
@@ -102,12 +103,12 @@ class LinearChain(Batched):
         self,
         packed: Packed,
         offsets: NDArray[np.int64],
-        needed: NDArray[np.bool_] | None = None,
+        imposed: Prepared | None = None,
         narrowed: bool = False,
     ) -> Lattice:
-        """The lattice of sentences that are already packed, for any question. `needed`: labels of which each token
-        keeps one at least, BOOL[tokens, labels]; `narrowed`: labels have been left out already."""
-        packed = packed if narrowed else self.narrowed(packed, offsets, needed)
+        """The lattice of sentences that are already packed, for any question. `imposed`: what pruning must leave a path
+        for; `narrowed`: labels have been left out already."""
+        packed = packed if narrowed else self.narrowed(packed, offsets, imposed)
         if self.layout.order > 1:
             return self._windows(packed, offsets)
         if self.layout.order == 0:
@@ -168,10 +169,10 @@ class LinearChain(Batched):
         """Of every label at every token, F64[tokens, labels], pruned or not; -inf for what is not allowed."""
         return np.array(self._rows_of_scores(packed)[:, : len(self.labels)])
 
-    def narrowed(self, packed: Packed, offsets: NDArray[np.int64], needed: NDArray[np.bool_] | None = None) -> Packed:
-        """With the labels that pruning and rules leave; `needed: BOOL[tokens, labels]`, of which one stays at least."""
+    def narrowed(self, packed: Packed, offsets: NDArray[np.int64], imposed: Prepared | None = None) -> Packed:
+        """With the labels that pruning and rules leave; pruning leaves a path that keeps to what is imposed."""
         if self.pruner is not None:
-            packed = self.pruner.narrowed(packed, offsets, self.rules, needed)
+            packed = self.pruner.narrowed(packed, offsets, self.rules, imposed)
         if self.rules is not None and packed.allowed is not None:
             packed = replace(packed, allowed=self.rules.within(packed.allowed, offsets))
         return packed

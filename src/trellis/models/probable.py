@@ -10,12 +10,14 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.corpus import Column
 from trellis.errors import SettingError
 from trellis.features import Packed
 from trellis.lattice.confidence import Segments
 from trellis.lattice.relaxed import ManyOnce
+from trellis.metrics import Report, compare
 from trellis.models.batches import Sentences
-from trellis.models.constrained import Constraints, SegmentsAs, checked
+from trellis.models.constraints import Constraints, Prepared, SegmentsAs, checked
 from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.probabilities import (
     Lattice,
@@ -51,7 +53,7 @@ class ProbableChains(Chains, Protocol):
 
     def placed_batches(self, data: Sentences, threads: int, answer: Any, copies: int = 1) -> list[Any]: ...
 
-    def lattice_of_packed(self, packed: Packed, offsets: I64, needed: NDArray[np.bool_] | None = None) -> Lattice: ...
+    def lattice_of_packed(self, packed: Packed, offsets: I64, imposed: Prepared | None = None) -> Lattice: ...
 
     def best_of_lattice(self, lattice: Lattice) -> I32: ...
 
@@ -71,12 +73,26 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
 
     def predict(self, X: Sentences, constraints: Constraints | None = None) -> list[list[str]]:
         """The best labels: a list for each sentence."""
-        if constraints is None:
-            return super().predict(X)
-
-        batches = self._asked(X, constraints, self._model.best_of_lattice)
-        names = [self._model.labels[j] for j in np.concatenate([np.zeros(0, np.int32), *batches]).tolist()]
+        names = self.predict_column(X, constraints).values()
         return [names[a:b] for a, b in pairwise(token_offsets(X).tolist())]
+
+    def predict_ids(self, X: Sentences, constraints: Constraints | None = None) -> I32:
+        """The best label of every token as a number into `classes_`, I32[tokens]: `predict` without strings."""
+        if constraints is None:
+            return super().predict_ids(X)
+        return np.concatenate([np.zeros(0, np.int32), *self._asked(X, constraints, self._model.best_of_lattice)])
+
+    def predict_column(self, X: Sentences, constraints: Constraints | None = None) -> Column:
+        """The best label of every token as a column."""
+        return Column(self.predict_ids(X, constraints), self._model.labels)
+
+    def evaluate(self, X: Sentences, y: Labels | None = None, constraints: Constraints | None = None) -> Report:
+        """Accuracy, and precision, recall and F1 of segments where the labels encode such."""
+        return compare(gold_of(X, y, self.target), self.predict_column(X, constraints), token_offsets(X))
+
+    def score(self, X: Sentences, y: Labels | None = None, constraints: Constraints | None = None) -> float:
+        """F1 of segments when the labels are a segment encoding, else accuracy."""
+        return self.evaluate(X, y, constraints).headline
 
     def predict_marginals(self, X: Sentences, constraints: Constraints | None = None) -> list[F64]:
         """P(label) of every token: an array [tokens, labels] for each sentence, labels in the order of `classes_`."""
@@ -195,10 +211,8 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
         prepared = checked(constraints).prepared(model.labels, lengths, model.segments_as)
 
         def constrained(packed: Packed, own: I64, first: int) -> Answer:
-            last = first + int(own[-1])
-            needed = None if prepared.mask is None else prepared.mask[first:last]
-            lattice = model.lattice_of_packed(packed, own, needed)
-            return answer(prepared.on(lattice, first, last))
+            imposed = prepared.part(first, first + int(own[-1]))
+            return answer(imposed.on(model.lattice_of_packed(packed, own, imposed)))
 
         return model.placed_batches(X, threads or self._threads, constrained, prepared.copies)
 

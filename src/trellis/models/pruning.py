@@ -17,10 +17,15 @@ from trellis.features import Packed
 from trellis.labels import runs
 from trellis.lattice import Allowed, Chain
 from trellis.lattice.rules import Rules
+from trellis.models.path_rules import rules_with
+from trellis.models.probabilities import Lattice, best_in
 
 if TYPE_CHECKING:
+    from trellis.models.constraints import Prepared
     from trellis.models.linear import LinearChain
 
+F64 = NDArray[np.float64]
+BOOL = NDArray[np.bool_]
 I64 = NDArray[np.int64]
 
 _LAST_RESORT = -1e4  # the score of a label without probability
@@ -40,7 +45,7 @@ class Pruner:
         """The labels that stay."""
         return self.leaving(packed, offsets, None)[0]
 
-    def leaving(self, packed: Packed, offsets: I64, needed: NDArray[np.bool_] | None) -> tuple[Allowed, float]:
+    def leaving(self, packed: Packed, offsets: I64, needed: BOOL | None) -> tuple[Allowed, float]:
         """The labels that stay, and the share of tokens that would lose all of the labels `needed: BOOL[tokens,
         labels]`: there these stay too."""
         bits = [np.zeros((0, -(-len(self.chain.labels) // 8)), np.uint8)]
@@ -56,26 +61,37 @@ class Pruner:
             bits.append(np.packbits(stays, axis=1))
         return Allowed.of_bits(np.concatenate(bits), len(self.chain.labels)), lost / max(1, int(offsets[-1]))
 
-    def narrowed(self, packed: Packed, offsets: I64, rules: Rules | None, needed: NDArray[np.bool_] | None) -> Packed:
-        """The same attributes with the labels that stay: of those that are `needed` one at least, and so that a path is
-        left that keeps to the rules."""
+    def narrowed(self, packed: Packed, offsets: I64, rules: Rules | None, imposed: Prepared | None) -> Packed:
+        """The same attributes with the labels that stay, so that a path is left that keeps to the rules and to what is
+        imposed on these tokens."""
+        needed = None if imposed is None else imposed.possible(int(offsets[-1]))
         allowed = self.leaving(packed, offsets, needed)[0]
-        if rules is not None:
-            allowed = self._with_paths(allowed, packed, offsets, rules, needed)
-        return replace(packed, allowed=allowed)
+        return replace(packed, allowed=self.with_paths(allowed, packed, offsets, rules, needed, imposed))
 
-    def _with_paths(
-        self, allowed: Allowed, packed: Packed, offsets: I64, rules: Rules, needed: NDArray[np.bool_] | None
+    def with_paths(
+        self,
+        allowed: Allowed,
+        packed: Packed,
+        offsets: I64,
+        rules: Rules | None,
+        needed: BOOL | None,
+        imposed: Prepared | None,
     ) -> Allowed:
-        """Where what stays leaves no path, with the labels of the best path of all, as far as this chain can tell."""
-        mask = allowed.mask() if needed is None else allowed.mask() & needed
-        stuck = ~rules.legal(allowed if needed is None else Allowed.of_mask(mask), offsets)
-        if not stuck.any():
+        """Where what stays leaves no path of the labels `needed: BOOL[tokens, labels]`, with the labels of the best of
+        all such paths, as far as this chain can tell."""
+        rules = rules_with(rules, imposed)
+        once = None if imposed is None or not imposed.once else imposed.once_alone()
+        if rules is None and once is None:
             return allowed
+        rules = Rules.none(allowed.size) if rules is None else rules
         mask = allowed.mask()
-        for s in np.flatnonzero(stuck).tolist():
+        left = mask if needed is None else mask & needed
+        stuck = ~rules.legal(Allowed.of_mask(left), offsets)
+        for s in np.flatnonzero(stuck | (once is not None)).tolist():
             a, b = int(offsets[s]), int(offsets[s + 1])
             own = np.array([0, b - a])
+            if not stuck[s] and _leaves_path(left[a:b], rules, once):
+                continue
             p = self.chain.marginals_of_packed(packed.part(a, b), own)
             with np.errstate(divide="ignore"):
                 scores = np.maximum(np.log(p), _LAST_RESORT)  # what a lower order left out is better than no path
@@ -83,15 +99,14 @@ class Pruner:
                 scores[~needed[a:b]] = -np.inf
             if packed.allowed is not None:
                 scores[~packed.allowed.part(a, b).mask()] = -np.inf
-            rules.close_ends(scores, own)
             try:
-                path = Chain(scores, rules.pairs, own).best()[0]
+                path = best_in(_ruled(scores, rules, once))
             except NoLegalPathError as error:
                 raise error.after(s) from None
             mask[np.arange(a, b), path] = True
         return Allowed.of_mask(mask)
 
-    def _staying(self, p: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _staying(self, p: F64) -> BOOL:
         """BOOL[tokens, labels] for P(label) of every token."""
         stays = p >= self.threshold
         stays[np.arange(len(p)), p.argmax(axis=1)] = True
@@ -101,3 +116,19 @@ class Pruner:
             stays[many] = False
             stays[many[:, None], best] = True
         return stays
+
+
+def _ruled(scores: F64, rules: Rules, once: Prepared | None) -> Lattice:
+    """The lattice of a sentence, of which rules hold, and what is imposed beyond them."""
+    own = np.array([0, len(scores)])
+    rules.close_ends(scores, own)
+    chain = Chain(scores, rules.pairs, own)
+    return chain if once is None else once.on(chain)
+
+
+def _leaves_path(left: BOOL, rules: Rules, once: Prepared | None) -> bool:
+    try:
+        best_in(_ruled(np.where(left, 0.0, -np.inf), rules, once))
+    except NoLegalPathError:
+        return False
+    return True

@@ -17,7 +17,7 @@ from trellis.lattice.parts import PartLattice
 from trellis.lattice.segments import SegmentChain, SpanAttributes
 from trellis.metrics.segments import segments
 from trellis.models.batches import Batched, Sentences
-from trellis.models.constrained import SegmentsAs
+from trellis.models.constraints import Prepared, SegmentsAs
 from trellis.models.probabilities import Lattice, best_in
 
 if TYPE_CHECKING:
@@ -112,8 +112,8 @@ class SegmentModel(Batched):
         SpanScoring(layout, spans).add_scores(self.weights[moves:], 0, tokens, cells)
         return replace(chain, node_scores=scores)
 
-    def lattice_of_packed(self, packed: Packed, offsets: I64, needed: NDArray[np.bool_] | None = None) -> SegmentChain:
-        """The same; nothing is left out, so what is `needed` is there."""
+    def lattice_of_packed(self, packed: Packed, offsets: I64, imposed: Prepared | None = None) -> SegmentChain:
+        """The same; nothing is left out, whatever is imposed."""
         return self.chain(packed, offsets)
 
     def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments:

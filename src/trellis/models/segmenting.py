@@ -51,7 +51,7 @@ class Segmented:
 
 def segmented(given: Known, offsets: I64, longest: int | Mapping[str, int] | None) -> Segmented:
     """`longest`: of all types, or by type; None for as long as segments are in the data."""
-    encoding = detect(given.labels, given.gold, offsets)
+    encoding = detect(given.labels, given.gold, offsets) if given.kind == "gold" else detect(given.labels)
     if encoding is None:
         some = ", ".join(given.labels[:3])
         raise SettingError(f"the labels ({some}, ...) spell no segments such as B-NP, I-NP, O; use a CRF for them")

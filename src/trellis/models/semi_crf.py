@@ -16,7 +16,7 @@ from trellis.features import FeatureKind, TemplateFeatures
 from trellis.features.spans import SpanFeatures, parse_spans
 from trellis.labels.encode import encoded, labels_of
 from trellis.models.batches import Sentences
-from trellis.models.constrained import Constraints
+from trellis.models.constraints import Constraints
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting

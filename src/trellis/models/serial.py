@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 from trellis.errors import DamagedModelError, SettingError, TemplateError
 from trellis.features import FeatureKind
 from trellis.labels import ENCODINGS
-from trellis.models.constraints import rules_of
 from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
 from trellis.models.linear import MOST_LABELS, LinearChain
+from trellis.models.path_rules import rules_of
 from trellis.models.pruning import Pruner
 from trellis.models.settings import MOST_ORDER
 from trellis.scoring import WeightLayout

@@ -134,9 +134,14 @@ def check_boosting(shards: Sequence[Shard]) -> list[PlainShard]:
     """The shards, if boosting can learn from them; SettingError says why not."""
     if not shards:
         raise DataError("there are no sentences to learn from")
+    if any(shard.ruled or shard.imposed is not None for shard in shards):
+        raise SettingError("boosting goes with no constraints on paths; leave them out, or use lbfgs or auto")
     found = [shard for shard in shards if isinstance(shard, PlainShard) and shard.arcs is None]
     if len(found) < len(shards):
-        raise SettingError("boosting goes with neither a tag dictionary nor attributes on transitions; leave them out")
+        raise SettingError(
+            "boosting goes with neither labels that are allowed to some tokens alone, as by a tag dictionary, nor "
+            "attributes on transitions; leave them out"
+        )
     if any(shard.loss is not LOSSES["exp"] for shard in found):
         raise SettingError(f"boosting minimises the loss 'exp', not '{found[0].loss.name}'; use loss='exp'")
     heaviest = max(float(_weights(shard).max(initial=0.0)) for shard in found)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError
 from trellis.features.packed import Packed
+from trellis.labels import place_in
 from trellis.lattice import Allowed
 from trellis.lattice.parts import PartLattice
 from trellis.lattice.rules import Rules
@@ -31,8 +32,8 @@ class Imposed(Protocol):
     def copies(self) -> int:
         """How many times larger the graphs of lattices become."""
 
-    def on_parts(self, lattice: PartLattice, first: int, last: int) -> PartLattice:
-        """The lattice of tokens first..last, constrained, with the same parts."""
+    def on_parts(self, lattice: PartLattice) -> PartLattice:
+        """The lattice of these tokens, constrained, with the same parts."""
 
     def part(self, first: int, last: int) -> Self:
         """Of tokens first..last."""
@@ -165,7 +166,7 @@ class Examples:
             for t in np.flatnonzero(~(self.more.known & allowed.mask()).any(axis=1))[:1].tolist():
                 raise DataError(
                     f"{self._place(t)}: none of the labels known to be possible is among the labels allowed there; "
-                    "allow one, or leave the word out of the tag dictionary"
+                    "loosen what is allowed, or what is known"
                 )
             return
         if self.more is not None and self.more.soft is not None:
@@ -185,8 +186,7 @@ class Examples:
             )
 
     def _place(self, t: int) -> str:
-        s = int(np.searchsorted(self.offsets, t, side="right")) - 1
-        return f"sentence {s + 1}, token {t - int(self.offsets[s]) + 1}"
+        return place_in(self.offsets, t)
 
 
 def _check_amounts(what: str, of: str, values: F64, first: int) -> None:

@@ -38,9 +38,7 @@ class SegmentShard(Shard):
     def __init__(self, layout: SegmentLayout, examples: Examples, loss: Loss):
         tokens = len(examples.gold)
         spans = SpanAttributes.none(tokens) if examples.spans is None else examples.spans
-        copies = 1 if examples.imposed is None else examples.imposed.copies
-        work = np.full(tokens, (layout.types.cells + len(layout.types) ** 2) * copies)
-        super().__init__(examples, loss, work, _CELLS)
+        super().__init__(examples, loss, np.full(tokens, layout.types.cells + len(layout.types) ** 2), _CELLS)
         self.layout = layout
         ids, attributes = number_by_appearance(examples.ids, layout.attributes)
         local, index = layout.tokens.restricted(attributes)

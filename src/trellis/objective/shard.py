@@ -41,7 +41,8 @@ class Shard(ABC):
         tokens."""
         self.loss = loss
         self.gold, self.offsets = examples.gold, examples.offsets
-        done = None if work is None else np.concatenate([[0], np.cumsum(work)])
+        self.imposed, copies = examples.imposed, 1 if examples.imposed is None else examples.imposed.copies
+        done = None if work is None else np.concatenate([[0], np.cumsum(work * copies)])
         self.blocks = runs(self.offsets, BLOCK) if done is None else runs(done[self.offsets], most)
         self.targets = [examples.target.part(self.offsets, a, b) for a, b in self.blocks]
         self.keeping = 0  # sentences whose solved lattices stay for Hessian-vector products, rounded up to blocks
@@ -50,7 +51,6 @@ class Shard(ABC):
             for numbers in (examples.values, examples.target.weights)
             if numbers is not None
         )
-        self.imposed = examples.imposed
         self.ruled = examples.rules is not None  # labels that lead nowhere have numbers of every size
         self._kept: dict[int, Any] = {}
         self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept as solved; at -1, of others in turn
@@ -130,7 +130,7 @@ class Shard(ABC):
 
     def _constrained(self, lattice: PartLattice, block: int) -> PartLattice:
         """With what is imposed on it, if anything is."""
-        return lattice if self.imposed is None else self.imposed.on_parts(lattice, *self._tokens(block))
+        return lattice if self.imposed is None else self.imposed.part(*self._tokens(block)).on_parts(lattice)
 
     def _tokens(self, block: int) -> tuple[int, int]:
         first, last = self.blocks[block]

@@ -43,8 +43,7 @@ class WindowShard(Shard):
         if examples.rules is not None:
             allowed = examples.rules.within(allowed, examples.offsets)
         windows = Windows.of(max(layout.order, 1), allowed, examples.offsets)
-        copies = 1 if examples.imposed is None else examples.imposed.copies
-        super().__init__(examples, loss, windows.arcs * copies, _ARCS)
+        super().__init__(examples, loss, windows.arcs, _ARCS)
         self._restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self._tuples = TupleScoring(layout, windows)
         self._fixed = None if examples.rules is None else fixed_cells(examples.rules, windows, self._tuples)

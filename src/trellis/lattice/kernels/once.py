@@ -12,7 +12,7 @@ Array = Any
 
 
 @ordered_kernel
-def count_once(start: Array, event: Array, masks: int) -> int:
+def count_once(event: Array, masks: int) -> int:
     """How many arcs there are."""
     arcs = 0
     for e in range(len(event)):
