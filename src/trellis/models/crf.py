@@ -172,13 +172,8 @@ class CRF(ProbableTagger[LinearChain]):
         from trellis.objective import Examples, cut_into_shards
         from trellis.optim import traits_of
 
-        check_settings(self)
+        self._check_settings()
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
-        if self.only_seen and (self.all_transitions or self.order == 0):
-            other = "all_transitions" if self.all_transitions else "order 0"
-            raise SettingError(f"only_seen has no meaning with {other}; leave one of them out")
-        if self.hash_size is not None and self.min_count > 1:
-            raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self), prior_of(self)
         given = given_labels(self, X, y, soft, labels)
         costs = costs_of(self.costs, given.labels)
@@ -228,6 +223,14 @@ class CRF(ProbableTagger[LinearChain]):
         warn_of_scores(outcome)
         warn_of_stop(outcome, optimizer)
         return self
+
+    def _check_settings(self) -> None:
+        check_settings(self)
+        if self.only_seen and (self.all_transitions or self.order == 0):
+            other = "all_transitions" if self.all_transitions else "order 0"
+            raise SettingError(f"only_seen has no meaning with {other}; leave one of them out")
+        if self.hash_size is not None and self.min_count > 1:
+            raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
 
     def _layout(self, given: Known, packed: Packed, offsets: I64, features: FeatureKind) -> WeightLayout:
         """Weights for what the training data shows, of first order."""
