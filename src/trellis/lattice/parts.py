@@ -123,9 +123,9 @@ class PartLattice(ABC):
         that begins at a node, I64[nodes]; -1 for none."""
         label, number = self.path_labels(parts), np.full(spelling.kinds + 1, -1)  # the last: of no type
         number[list(kinds)] = np.arange(len(kinds))
-        before, here = label[parts.shape.source], label[parts.shape.heads]
         begun = number[spelling.kind[label]]
-        return np.where(spelling.starts[before, here], begun[parts.shape.heads], -1), begun
+        where, heads = np.where(spelling.starts, number[spelling.kind], -1), parts.shape.heads
+        return where[label[parts.shape.source], label[heads]], begun
 
     # questions
 

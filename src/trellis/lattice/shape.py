@@ -48,9 +48,11 @@ class Shape:
             first = np.diff(start) == 0
         if last is None:
             last = np.bincount(arcs[:, 0], minlength=nodes) == 0
-        return cls(start, source, np.asarray(first, bool), np.asarray(last, bool), offsets), order
+        return cls(start, source, np.asarray(first, bool), np.asarray(last, bool), offsets).checked(), order
 
-    def __post_init__(self) -> None:
+    def checked(self) -> Shape:
+        """The same, or DataError. Shapes that lattices make of themselves need no check, which takes longer than they
+        do."""
         nodes = len(self.first)
         check_packed(np.zeros(nodes, np.int32), self.offsets, 1, "graph")
         if len(self.last) != nodes or len(self.start) != nodes + 1 or self.start[0] != 0:
@@ -69,6 +71,7 @@ class Shape:
         twice = (np.diff(self.source) <= 0) & (np.diff(head) == 0)
         for e in np.flatnonzero(twice)[:1].tolist():
             raise DataError(f"arcs into node {head[e]} must come from different nodes, in ascending order")
+        return self
 
     def part(self, first: int, last: int) -> Shape:
         """Sentences first..last."""
