@@ -98,6 +98,10 @@ def test_constraints_of_all_sentences(files):
     asked = ["--penalties", "O=-3.0,B-NP -> I-NP=-1", "--at-most-once", "VP"]
     lines = run("tag", files / "m", files / "test.txt", *asked).splitlines()
     assert [line.split()[-1] for line in lines if line] == [one for row in crf.predict(test, rule) for one in row]
+    twice = ["--at-most-once", "NP", "--at-most-once", "VP"]
+    assert run("tag", files / "m", files / "test.txt", *twice) == run(
+        "tag", files / "m", files / "test.txt", "--at-most-once", "NP,VP"
+    )
     spans = run("tag", files / "m", files / "test.txt", "--spans", *asked).splitlines()
     assert len(spans) == sum(map(len, crf.predict_spans(test, constraints=rule)))
     report = json.loads(run("eval", files / "m", files / "test.txt", "--json", *asked).splitlines()[-1])

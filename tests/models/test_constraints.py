@@ -194,6 +194,7 @@ def test_what_is_no_constraint(corpus, heldout, wrong):
     [
         ({"at_most_once": None}, "at_most_once is None"),
         ({"at_most_once": 5}, "at_most_once is 5"),
+        ({"at_most_once": {"NP": 2}}, "at_most_once is {'NP': 2}"),
         ({"allowed": 5}, "allowed is 5"),
         ({"allowed": {"a": 1}}, "allowed is {"),
         ({"allowed": [None] * 25}, "sentence 1: allowed has None"),
@@ -260,3 +261,36 @@ def test_scores_under_constraints(crf, heldout):
 def test_penalties_that_no_number_can_hold(crf, heldout):
     with pytest.raises(SettingError, match="expected a number"):
         crf.predict(heldout, Constraints(penalties={"O": 10**400}))
+
+
+@pytest.mark.parametrize("prune", [0.05, 0.3])
+@pytest.mark.parametrize("rule", [None, {"at_most_once": ["NP"]}, {"penalties": {"B-VP": -np.inf}}])
+def test_pruning_leaves_a_path_of_tuples_that_were_seen(corpus, heldout, prune, rule):
+    settings = {"order": 2, "only_seen": True, "encoding": "auto", "tol": 1e-2}
+    pruned = CRF("chunk", "pos[0]", prune=prune, **settings).fit(corpus)
+    whole = CRF("chunk", "pos[0]", **settings).fit(corpus)
+    constraints = None if rule is None else Constraints(**rule)
+    for s in range(len(heldout)):
+        one = heldout.slice(s, s + 1)
+        try:
+            whole.predict(one, constraints)
+        except NoLegalPathError:
+            with pytest.raises(NoLegalPathError):
+                pruned.predict(one, constraints)
+            continue
+        assert np.isfinite(pruned.predict_kbest(one, 1, constraints)[0][0].log_probability)
+
+
+def test_a_tag_dictionary_goes_before_constraints(corpus, heldout):
+    """What the dictionary does not allow is not given back for want of another label."""
+    rule = Constraints(penalties={"B-NP": -np.inf, "I-NP": -np.inf})
+    for prune in (None, 0.01):
+        crf = CRF("chunk", "pos[0]", tag_dictionary=1, prune=prune, tol=1e-2).fit(corpus)
+        with pytest.raises(NoLegalPathError):
+            crf.predict(corpus, rule)
+
+
+def test_a_label_may_look_like_a_pair():
+    X, y = [[["a"], ["b"], ["c"]]], [["A", "B", "A -> B"]]
+    crf = CRF().fit(X, y)
+    assert crf.predict(X, Constraints(penalties={"A -> B": 1e3})) == [["A -> B"] * 3]

@@ -37,13 +37,11 @@ class Joined(click.Option):
 
 
 def pairs(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
-    """An option for `table_of`, in one place or several."""
+    """An option with commas between its values, in one place or several."""
     return click.option(name, cls=Joined, multiple=True, metavar=metavar, help=text)
 
 
-once = click.option(
-    "--at-most-once", metavar="TYPES", help="Types of segments of which a sentence has one at most: NP,VP."
-)
+once = pairs("--at-most-once", "TYPES", "Types of segments of which a sentence has one at most: NP,VP.")
 penalties = pairs("--penalties", "L=X,...", "Added to the scores of labels, or of 'A -> B'; -inf forbids.")
 
 

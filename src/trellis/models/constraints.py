@@ -187,7 +187,7 @@ def _penalties(penalties: Mapping[str, float], number: Mapping[str, int]) -> tup
         raise SettingError(f"penalties is {shown(penalties)}; expected a dict of labels and numbers")
     own, pairs = np.zeros(len(number)), np.zeros((len(number), len(number)))
     for name, value in penalties.items():
-        sides = name.split(ARROW) if isinstance(name, str) else []
+        sides = [name] if name in number else name.split(ARROW) if isinstance(name, str) else []
         if not 1 <= len(sides) <= 2 or any(side not in number for side in sides):
             raise SettingError(
                 f"penalties has {name!r}; expected a label or two with ' -> ' between, of: {', '.join(number)}"
@@ -209,7 +209,7 @@ def _is_penalty(value: object) -> bool:
 
 
 def _kinds(names: Sequence[str], labels: tuple[str, ...]) -> tuple[int, ...]:
-    if isinstance(names, str) or not hasattr(names, "__len__") or not hasattr(names, "__iter__"):
+    if isinstance(names, str | Mapping) or not hasattr(names, "__len__") or not hasattr(names, "__iter__"):
         raise SettingError(f"at_most_once is {shown(names)}; expected a list of types")
     if not len(names):
         return ()

@@ -171,10 +171,15 @@ class LinearChain(Batched):
 
     def narrowed(self, packed: Packed, offsets: NDArray[np.int64], imposed: Prepared | None = None) -> Packed:
         """With the labels that pruning and rules leave; pruning leaves a path that keeps to what is imposed."""
+        whole = packed
         if self.pruner is not None:
             packed = self.pruner.narrowed(packed, offsets, self.rules, imposed)
         if self.rules is not None and packed.allowed is not None:
             packed = replace(packed, allowed=self.rules.within(packed.allowed, offsets))
+        if self.pruner is not None and self.rules is not None and self.rules.closed and self.layout.order > 1:
+            from trellis.models.widening import widened
+
+            packed = widened(self, packed, whole, offsets, imposed)
         return packed
 
     def _windows(self, packed: Packed, offsets: NDArray[np.int64]) -> WindowChain:

@@ -65,6 +65,8 @@ class Pruner:
         """The same attributes with the labels that stay, so that a path is left that keeps to the rules and to what is
         imposed on these tokens."""
         needed = None if imposed is None else imposed.possible(int(offsets[-1]))
+        if needed is not None and packed.allowed is not None:
+            needed = needed & packed.allowed.mask()
         allowed = self.leaving(packed, offsets, needed)[0]
         return replace(packed, allowed=self.with_paths(allowed, packed, offsets, rules, needed, imposed))
 

@@ -25,6 +25,7 @@ from trellis.scoring.tuples import TupleScoring, fixed_cells
 F64 = NDArray[np.float64]
 
 _ARCS = 1 << 22  # in a block: where its lattices are written out, they take about 40 bytes each
+_WRITTEN = 1 << 20  # where they are always, and more than once
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class WindowShard(Shard):
         if examples.rules is not None:
             allowed = examples.rules.within(allowed, examples.offsets)
         windows = Windows.of(max(layout.order, 1), allowed, examples.offsets)
-        super().__init__(examples, loss, windows.arcs, _ARCS)
+        super().__init__(examples, loss, windows.arcs, _ARCS if examples.imposed is None else _WRITTEN)
         self._restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self._tuples = TupleScoring(layout, windows)
         self._fixed = None if examples.rules is None else fixed_cells(examples.rules, windows, self._tuples)

@@ -111,6 +111,7 @@ def _refuse(differences: list[str], path: object) -> None:
 _SOURCES = {
     "labels": "was made from other training data",
     "attributes": "was made with other features or from other training data",
+    "constraints": "was made under other constraints",
     "layout": "was made with other weights",
     "dev": "was made with other development data",
     "start": "began from other weights (warm start)",
