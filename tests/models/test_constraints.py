@@ -258,6 +258,17 @@ def test_scores_under_constraints(crf, heldout):
     assert crf.predict_column(heldout, constraints).values() == expected
 
 
+def test_probabilities_of_given_labels_under_constraints(crf, short):
+    constraints = Constraints(penalties={"O": -1.5}, at_most_once=["NP"])
+    for s in range(len(short)):
+        one = short.slice(s, s + 1)
+        for path in crf.predict_kbest(one, 5, constraints)[0]:
+            found = crf.log_probability(one, [path.labels], constraints)
+            np.testing.assert_allclose(found, path.log_probability, atol=1e-9)
+        twice = ["B-NP", "B-NP", *["O"] * (one.tokens - 2)]
+        assert crf.log_probability(one, [twice], constraints)[0] == -np.inf
+
+
 def test_penalties_that_no_number_can_hold(crf, heldout):
     with pytest.raises(SettingError, match="expected a number"):
         crf.predict(heldout, Constraints(penalties={"O": 10**400}))

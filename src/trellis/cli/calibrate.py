@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     "--precision", type=click.FloatRange(0.0, 1.0), metavar="P", help="Find the threshold for this precision."
 )
 @click.option("--plot", metavar="FILE", help="Draw the reliability diagram (PNG).")
+@options.once
+@options.penalties
 @options.comments
 @options.threads
 @options.as_json
@@ -39,6 +41,8 @@ def calibrate(
     equal: str,
     precision: float | None,
     plot: str | None,
+    at_most_once: str | None,
+    penalties: str | None,
     comments: bool,
     threads: int | None,
     json: bool,
@@ -60,6 +64,7 @@ def calibrate(
     crf = tagger_from(model).set_params(threads=threads)
     if not (columns or crf.columns_):
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
+    asked = options.constraints_of(type(crf), at_most_once, penalties)
     if plot is not None:
         from trellis.files import check_writable
         from trellis.report.plots import require_matplotlib
@@ -69,7 +74,7 @@ def calibrate(
     corpus = read_conll(file, columns=options.names_of(columns) or crf.columns_, comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to compare with", file)
-    answers = predictions(crf, corpus, of)
+    answers = predictions(crf, corpus, of, **asked)
     found = reliability(answers.confidence, answers.correct, bins, equal)
     print(f"{len(answers.correct):,} predicted {answers.of}, {answers.gold:,} in {file}")
     print(found.as_text())

@@ -13,7 +13,8 @@ from typing import Self
 import numpy as np
 
 from trellis.errors import SettingError
-from trellis.lattice.graph import F64, I32, I64
+from trellis.labels import first_tokens
+from trellis.lattice.graph import BOOL, F64, I32, I64
 from trellis.lattice.parts import PartLattice, Parts
 from trellis.lattice.shape import Shape
 from trellis.lattice.spelling import Spelling
@@ -59,6 +60,20 @@ class AtMostOnce(PartLattice):
         larger = Shape(start, source, first, last, shape.offsets * masks)
         found = Parts(larger, np.repeat(parts.of_nodes, masks), parts.of_arcs[which], parts.nodes, parts.arcs)
         return found, which
+
+    def too_often(self, paths: I32) -> BOOL:
+        """Whether the path of each sentence has a type more than once, BOOL[sentences]."""
+        begins, kind = first_tokens(self.offsets), self.spelling.kind[paths]
+        begins[1:] |= self.spelling.starts[paths[:-1], paths[1:]]
+        starts = np.flatnonzero(begins & np.isin(kind, self.kinds))
+        sentence = np.searchsorted(self.offsets, starts, side="right") - 1
+        found = np.bincount(
+            sentence * self.spelling.kinds + kind[starts], minlength=self.sentences * self.spelling.kinds
+        )
+        return np.asarray((found.reshape(self.sentences, self.spelling.kinds) > 1).any(axis=1))
+
+    def path_scores(self, paths: I32) -> F64:
+        return np.where(self.too_often(paths), -np.inf, super().path_scores(paths))
 
     def node_parts_of(self, path: I32) -> tuple[I64, I64]:
         return self.base.node_parts_of(path)

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trellis.errors import DataError, NoLegalPathError, SettingError
-from trellis.labels import first_tokens
-from trellis.lattice.graph import BOOL, F64, I32
+from trellis.lattice.graph import F64, I32
 from trellis.lattice.once import MOST_ONCE, AtMostOnce
 from trellis.lattice.parts import PartLattice, Parts
 from trellis.lattice.spelling import Spelling
@@ -45,21 +44,10 @@ class ManyOnce(AtMostOnce):
         paths, totals = base.best()
         base.require_paths(totals)
         bounds = totals.copy()
-        for s in np.flatnonzero(self._too_often(paths)).tolist():
+        for s in np.flatnonzero(self.too_often(paths)).tolist():
             a, b = base.offsets[s : s + 2].tolist()
             paths[a:b], totals[s], bounds[s] = self._searched(base.sentence(s), s)
         return paths, totals, bounds
-
-    def _too_often(self, paths: I32) -> BOOL:
-        """Whether the path of each sentence has a type more than once, BOOL[sentences]."""
-        begins, kind = first_tokens(self.offsets), self.spelling.kind[paths]
-        begins[1:] |= self.spelling.starts[paths[:-1], paths[1:]]
-        starts = np.flatnonzero(begins & np.isin(kind, self.kinds))
-        sentence = np.searchsorted(self.offsets, starts, side="right") - 1
-        found = np.bincount(
-            sentence * self.spelling.kinds + kind[starts], minlength=self.sentences * self.spelling.kinds
-        )
-        return np.asarray((found.reshape(self.sentences, -1) > 1).any(axis=1))
 
     def parts(self) -> Parts:
         raise SettingError(

@@ -204,7 +204,7 @@ class CRF(ProbableTagger[LinearChain]):
         )
         if given.possible is not None and not (imposed is None and rules is None):
             pruned = replace(model, pruner=None)  # the data have been
-            check_paths(pruned.lattice_of_packed, packed, offsets, given.possible, imposed)
+            check_paths(X, pruned.lattice_of_packed, packed, offsets, given.possible, imposed)
         target = Target(gold, weights, costs, given.known, given.soft)
         examples = Examples(
             packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target,

@@ -72,6 +72,7 @@ def _against(X: Sentences, token: int, offsets: I64, what: str) -> DataError:
 
 
 def check_paths(
+    X: Sentences,
     lattice_of: Callable[[Packed, I64], Lattice],
     packed: Packed,
     offsets: I64,
@@ -91,7 +92,14 @@ def check_paths(
             else:
                 best_in(lattice.constrained(known[a:b]))
         except NoLegalPathError as error:
-            raise error.after(first) from None
+            raise _placed(error.after(first), X, offsets) from None
+
+
+def _placed(error: NoLegalPathError, X: Sentences, offsets: I64) -> NoLegalPathError:
+    """With file and line of the sentence, where they are known."""
+    path, line = (None, None) if error.sentence is None else place_of(X, int(offsets[error.sentence]))
+    where = "" if path is None or line is None else f" ({path}:{line})"
+    return NoLegalPathError(f"{where}{error.what}, as far as its labels are known", error.sentence)
 
 
 def best_within(constraints: Prepared | None) -> Best | None:

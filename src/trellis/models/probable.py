@@ -183,16 +183,15 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
         """How unsure the model is of the labels of each sentence, in nats: F64[sentences]. 0: quite sure."""
         return np.concatenate([np.zeros(0), *self._asked(X, constraints, lambda lattice: lattice.entropy())])
 
-    def log_probability(self, X: Sentences, y: Labels | None = None) -> F64:
+    def log_probability(self, X: Sentences, y: Labels | None = None, constraints: Constraints | None = None) -> F64:
         """log P(labels) of each sentence, F64[sentences]; labels are `y`, or the target column of a corpus."""
-        names, model = gold_of(X, y, self.target), self._model
-        labels = numbered(model.labels, names.values(), "the data")
+        labels = numbered(self._model.labels, gold_of(X, y, self.target).values(), "the data")
 
-        def answer(packed: Packed, own: I64, first: int) -> F64:
-            lattice = model.lattice_of_packed(packed, own)
-            return log_probabilities_in(lattice, self._within(labels[first : first + int(own[-1])], own))
+        def answer(lattice: Lattice, first: int) -> F64:
+            own = labels[first : first + int(lattice.offsets[-1])]
+            return log_probabilities_in(lattice, self._within(own, lattice.offsets))
 
-        return np.concatenate([np.zeros(0), *model.placed_batches(X, self._threads, answer)])
+        return np.concatenate([np.zeros(0), *self._asked_at(X, constraints, answer)])
 
     def _asked(
         self,
@@ -202,19 +201,29 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
         threads: int | None = None,
     ) -> list[Answer]:
         """The answers of the lattices of batches, in order."""
-        model = self._model
+        return self._asked_at(X, constraints, lambda lattice, first: answer(lattice), threads)
+
+    def _asked_at(
+        self,
+        X: Sentences,
+        constraints: Constraints | None,
+        answer: Callable[[Lattice, int], Answer],
+        threads: int | None = None,
+    ) -> list[Answer]:
+        """The same for answers that ask for the number of the first token of a batch."""
+        model, threads = self._model, threads or self._threads
         if constraints is None:
-            return model.batches(
-                X, threads or self._threads, lambda packed, own: answer(model.lattice_of_packed(packed, own))
+            return model.placed_batches(
+                X, threads, lambda packed, own, first: answer(model.lattice_of_packed(packed, own), first)
             )
         lengths = np.diff(token_offsets(X)).tolist()
         prepared = checked(constraints).prepared(model.labels, lengths, model.segments_as)
 
         def constrained(packed: Packed, own: I64, first: int) -> Answer:
             imposed = prepared.part(first, first + int(own[-1]))
-            return answer(imposed.on(model.lattice_of_packed(packed, own, imposed)))
+            return answer(imposed.on(model.lattice_of_packed(packed, own, imposed)), first)
 
-        return model.placed_batches(X, threads or self._threads, constrained, prepared.copies)
+        return model.placed_batches(X, threads, constrained, prepared.copies)
 
     def _segments(self, X: Sentences, threshold: float | None, constraints: Constraints | None) -> Segments:
         model = self._model

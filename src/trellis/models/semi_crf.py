@@ -156,7 +156,7 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         shards = cut_into_shards(layout, examples, loss)
         model = SegmentModel.of(segs.kinds, segs.encoding, features, layout, np.zeros(layout.size))
         if segs.possible is not None:
-            check_paths(model.lattice_of_packed, packed, offsets, segs.possible, imposed)
+            check_paths(X, model.lattice_of_packed, packed, offsets, segs.possible, imposed)
         best = best_within(imposed)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial, best)
         fitting.describe(model, examples, held_out, model.weights)
