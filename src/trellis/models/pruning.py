@@ -89,6 +89,8 @@ class Pruner:
         mask = allowed.mask()
         left = mask if needed is None else mask & needed
         stuck = ~rules.legal(Allowed.of_mask(left), offsets)
+        if once is None and not stuck.any():
+            return allowed
         for s in np.flatnonzero(stuck | (once is not None)).tolist():
             a, b = int(offsets[s]), int(offsets[s + 1])
             own = np.array([0, b - a])
