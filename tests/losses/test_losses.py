@@ -243,6 +243,7 @@ def test_shards_and_blocks_add_up_to_one(chain, name, kind, monkeypatch):
     monkeypatch.setattr("trellis.objective.cutting.SHARD", 10)
     monkeypatch.setattr("trellis.objective.shard.BLOCK", 4)
     monkeypatch.setattr("trellis.objective.windows._ARCS", 8)
+    monkeypatch.setattr("trellis.objective.windows._WRITTEN", 8)
     monkeypatch.setattr("trellis.objective.segments._CELLS", 40)
     shards, blocks, cut, product = answers()
     assert shards > 1
