@@ -148,6 +148,12 @@ class TemplateFeatures:
         """The name of one attribute of transitions."""
         return self._one_name(self.transitions, attribute)
 
+    def values_of(self, attribute: int) -> list[str]:
+        """The values of an attribute's parts, where attributes have names."""
+        assert isinstance(self.labels, Numbering)
+        group = next(g for g in self.labels.groups if attribute < g.base + len(g.values))
+        return self._values(self.labels, group, int(group.values[attribute - group.base]))
+
     def _one_name(self, numbering: Numbering | HashNumbering, attribute: int) -> str:
         if isinstance(numbering, HashNumbering):
             return f"hash {attribute}"
@@ -160,9 +166,11 @@ class TemplateFeatures:
         return [self._name(numbering, group, key) for group in numbering.groups for key in group.values.tolist()]
 
     def _name(self, numbering: Numbering, group: Group, key: int) -> str:
-        template = numbering.templates[group.members[0]]
-        words = (self.vocabularies[self._domains[part.view]] for part in template.parts)
-        return template.name([strings[n] for strings, n in zip(words, group.keys.digits(key), strict=True)])
+        return numbering.templates[group.members[0]].name(self._values(numbering, group, key))
+
+    def _values(self, numbering: Numbering, group: Group, key: int) -> list[str]:
+        words = (self.vocabularies[self._domains[part.view]] for part in numbering.templates[group.members[0]].parts)
+        return [strings[n] for strings, n in zip(words, group.keys.digits(key), strict=True)]
 
     @cached_property
     def _domains(self) -> dict[View, int]:

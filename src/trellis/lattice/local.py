@@ -104,6 +104,9 @@ class SolvedLocal(NodesInRows):
     def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
         return self.nodes * _of_tokens(weights, self.offsets)[:, None], _NO_ARCS
 
+    def node_marginals(self) -> F64:
+        return self.nodes
+
     def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
         return self.nodes * (1.0 - self.nodes) * _of_tokens(weights, self.offsets)[:, None], _NO_ARCS
 

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from trellis.labels import first_tokens
 from trellis.lattice.chain import F64, I32, Covariance
+from trellis.lattice.entries import ArcEntries, EntriesH, NodeEntries
+from trellis.lattice.kernels.entries import list_patched_arcs
 from trellis.lattice.kernels.patched import Kinds
-from trellis.lattice.kernels.patched_answers import PatchedH, patched_covariance, patched_sums
+from trellis.lattice.kernels.patched_answers import PatchedH, patched_covariance, patched_nodes, patched_sums
 from trellis.lattice.kernels.patched_kept import Kept
 from trellis.lattice.kernels.patched_paths import add_patched_scores, subtract_patched_path, subtract_patched_soft
 from trellis.lattice.kernels.patches import Patches
@@ -48,6 +50,11 @@ class PatchedSolved(NodesInRows):
     def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
         return self._sums(weights, False, self._by_patch)
 
+    def node_marginals(self) -> F64:
+        nodes: F64 = np.empty_like(self.kept.rows[0])
+        patched_nodes(self.kept, nodes)
+        return nodes
+
     def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
         return self._sums(weights, True, self._by_patch)
 
@@ -58,7 +65,7 @@ class PatchedSolved(NodesInRows):
         return self.on_path(self._covariance(node_h, arc_h, self._weights(None), False).nodes, path)
 
     def marginals_on(self, path: I32) -> F64:
-        return self.on_path(self._sums(None, False, np.zeros(0))[0], path)
+        return self.on_path(self.node_marginals(), path)
 
     def narrowed(self) -> Self:
         return self  # which has memory of its own; there are no kernels for less than double precision
@@ -94,9 +101,28 @@ class PatchedSolved(NodesInRows):
     def _weights(self, weights: F64 | None) -> F64:
         return np.ones(len(self.log_z)) if weights is None else weights
 
+    def list_arcs(self, nodes: NodeEntries, least: float) -> ArcEntries:
+        """The arcs more probable than `least`, between nodes that are listed (all with more than that)."""
+        out, none, nothing = np.zeros(int(self.kept.offsets[-1]) + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+        chain = self.kept, self.patches, self.kinds, nodes.start, nodes.label, least
+        list_patched_arcs(*chain, out, none, none, nothing, False)
+        start = np.cumsum(out)
+        before, here = np.empty((2, int(start[-1])), np.int32)
+        value = np.empty(int(start[-1]))
+        list_patched_arcs(*chain, start, before, here, value, True)
+        return ArcEntries(start, before, here, value)
+
     def _h(self, arc_h: ArcH | None) -> PatchedH:
         if isinstance(arc_h, PatchedH):
             return arc_h
+        if isinstance(arc_h, EntriesH):  # at each token one patch
+            entries, tokens = arc_h.entries, np.arange(len(arc_h.entries.start))
+            unread = np.zeros(0), np.zeros(0)
+            sides = entries.before.astype(np.uint16), entries.here.astype(np.uint16)
+            patches = Patches(
+                tokens, tokens[:-1].astype(np.int32), np.zeros(0), entries.start, *sides, entries.value, *unread
+            )
+            return PatchedH(arc_h.matrix, patches)
         assert arc_h is None or isinstance(arc_h, np.ndarray)
         matrix = np.zeros_like(self.kept.transitions) if arc_h is None else arc_h
         nowhere = np.zeros_like(self.patches.indptr)

@@ -31,6 +31,9 @@ class RestrictedSolved:
         nodes, arcs = self.rows.expected(weights)
         return self._places(nodes), arcs
 
+    def node_marginals(self) -> F64:
+        return self._places(self.rows.node_marginals())
+
     def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
         nodes, arcs = self.rows.variances(weights)
         return self._places(nodes), arcs

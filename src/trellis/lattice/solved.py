@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from trellis.labels import first_tokens
 from trellis.lattice.chain import F64, I32, I64, Covariance
+from trellis.lattice.entries import ArcEntries, EntriesH, NodeEntries, no_arcs
 
 # what a loss passes on: F64[labels, labels] for plain chains, something of their own for others
 ArcH = object
@@ -36,6 +37,10 @@ class Solved(Protocol):
 
     def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
         """P of nodes, in fresh memory, and of transitions, added up: F64[labels, labels]."""
+        ...
+
+    def node_marginals(self) -> F64:
+        """P of nodes alone, not to be written to."""
         ...
 
     def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
@@ -146,6 +151,9 @@ class SolvedChain(NodesInRows):
     def expected(self, weights: F64 | None = None) -> tuple[F64, F64]:
         return self._nodes(self._weights(weights)), (self.arcs.copy() if weights is None else self._summed(weights))
 
+    def node_marginals(self) -> F64:
+        return self._nodes(self._weights(None))
+
     def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
         each, p = self._weights(weights), self._nodes(np.ones(len(self.log_z)))
         arcs = self.arcs if weights is None else self._summed(weights)
@@ -187,6 +195,9 @@ class SolvedChain(NodesInRows):
         return np.ones(len(self.log_z)) if weights is None else weights
 
     def _matrix(self, arc_h: ArcH | None) -> F64:
+        """h that is the same everywhere."""
+        if isinstance(arc_h, EntriesH):
+            arc_h = arc_h.matrix
         assert arc_h is None or isinstance(arc_h, np.ndarray)
         return np.zeros_like(self.transitions) if arc_h is None else arc_h
 
@@ -222,24 +233,70 @@ class SolvedChain(NodesInRows):
         mean = float(np.sum(self.arcs * g)) / arcs if arcs > 0.0 else 0.0
         return g - mean, mean
 
+    def _blocks(self, g: F64, more: ArcEntries, s: int) -> F64:
+        """h on the arcs of a sentence: F64[1, labels, labels], or a block a token where there is more than g."""
+        a, b = int(self.offsets[s]), int(self.offsets[s + 1])
+        here = slice(int(more.start[a]), int(more.start[b]))
+        if here.start == here.stop:
+            return g[None]
+        blocks = np.repeat(g[None], b - a, axis=0)
+        token = np.repeat(np.arange(b - a), np.diff(more.start[a : b + 1]))
+        blocks[token, more.before[here], more.here[here]] += more.value[here]
+        return blocks
+
+    def list_arcs(self, nodes: NodeEntries, least: float) -> ArcEntries:
+        """The arcs more probable than `least`, between nodes that are listed (all with more than that)."""
+        from trellis.lattice.kernels.entries import list_kept_arcs
+
+        out, none, nothing = np.zeros(int(self.offsets[-1]) + 1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+        order = np.where(np.isin(self.order, list(self.apart)), -1, self.order)
+        kept = self.alpha, self.beta, self.step, self._across, self.offsets, order, self.base
+        list_kept_arcs(*kept, nodes.start, nodes.label, least, out, none, none, nothing, False)
+        apart = {s: self._arcs_apart(s, least) for s in self.apart}
+        for token, *_ in apart.values():
+            np.add.at(out, token + 1, 1)
+        start = np.cumsum(out)
+        before, here = np.empty((2, int(start[-1])), np.int32)
+        value = np.empty(int(start[-1]))
+        list_kept_arcs(*kept, nodes.start, nodes.label, least, start, before, here, value, True)
+        for s, (_, i, j, p) in apart.items():
+            own = slice(int(start[self.offsets[s]]), int(start[self.offsets[s + 1]]))
+            before[own], here[own], value[own] = i, j, p
+        return ArcEntries(start, before, here, value)
+
+    def _arcs_apart(self, s: int, least: float) -> tuple[I64, I32, I32, F64]:
+        """Token, labels before and here, and probability of the arcs of a sentence in the log domain."""
+        from trellis.lattice.kernels.logdomain import log_marginals
+
+        scores, labels = self.apart[s][0], len(self.transitions)
+        each = np.zeros((max(2, len(scores)), labels, labels))
+        ends, one, ignored = np.array([0, len(scores)]), np.zeros(1, np.int64), np.zeros(1)
+        log_marginals(scores, self.transitions[None], 0, ends, one, True, np.empty_like(scores), each, ignored)
+        token, i, j = np.nonzero(each > least)
+        return token + int(self.offsets[s]), i.astype(np.int32), j.astype(np.int32), each[token, i, j]
+
     def _covariance(self, node_h: F64, arc_h: ArcH | None, weights: F64 | None, want_arcs: bool) -> Covariance:
         from trellis.lattice.kernels.kept import kept_covariance
         from trellis.lattice.kernels.logdomain import covariance
 
         each, (g, mean) = self._weights(weights), self._centred(arc_h)
+        more = arc_h.entries if isinstance(arc_h, EntriesH) else no_arcs(int(self.offsets[-1]))
         arcs, expectation = np.zeros_like(self.transitions), np.empty(len(self.log_z))
         node_h[:, len(g) :] = 0.0
         apart = {s: node_h[self.offsets[s] : self.offsets[s + 1]].astype(np.float64) for s in self.apart}
         kept_covariance(
             self.alpha, self.beta, self.step, self._across, self.offsets, self.order, self.base,
-            node_h, g, each, want_arcs, node_h, arcs, expectation,
+            node_h, g, more, each, want_arcs, node_h, arcs, expectation,
         )  # fmt: skip
         if want_arcs and arc_h is not None:  # P(i, j) g[i, j], which the kernel leaves out
             arcs += g * (self.arcs if weights is None and not self.apart else self._summed(each, apart=False))
         for s, h in apart.items():
             scores, added = self.apart[s][0], np.zeros((1, *arcs.shape))
-            ends, nodes = np.array([0, len(scores)]), np.zeros_like(h)
-            covariance(scores, self.transitions[None], 0, ends, h, g[None], 0, nodes, added, expectation[s : s + 1])
+            ends, nodes, blocks = np.array([0, len(scores)]), np.zeros_like(h), self._blocks(g, more, s)
+            covariance(
+                scores, self.transitions[None], 0, ends, h, blocks, int(len(blocks) > 1), nodes, added,
+                expectation[s : s + 1],
+            )  # fmt: skip
             node_h[self.offsets[s] : self.offsets[s + 1]] = each[s] * nodes
             arcs += each[s] * added[0]
         expectation += np.where(self.log_z > -np.inf, mean * np.maximum(np.diff(self.offsets) - 1, 0), 0.0)

@@ -35,6 +35,9 @@ class SolvedParts:
         """P(label) of every token, F64[tokens, labels]."""
         return self.lattice.on_labels(self.expected()[0])
 
+    def node_marginals(self) -> F64:
+        return self.expected()[0]
+
     def variances(self, weights: F64 | None = None) -> tuple[F64, F64]:
         nodes, _ = self.expected()
         # several of the graph's nodes may be one node part, at one place in the text; an arc part is somewhere else in

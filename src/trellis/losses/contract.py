@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.lattice import TrainingChain
-from trellis.lattice.solved import ArcH
+from trellis.lattice.solved import ArcH, Solved
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -89,6 +89,10 @@ class Loss(ABC):
 
     @abstractmethod
     def answer(self, kept: Any, target: Target) -> Answer: ...
+
+    def solved_in(self, kept: Any) -> Solved | None:
+        """The solved lattice of the scores as they were given, if it is among what was kept."""
+        return None
 
     def curvature(self, kept: Any, target: Target, node_h: F64, arc_h: ArcH) -> tuple[F64, F64]:
         """The curvature in the scores times h, on nodes (may be in the memory of node_h) and on arcs."""

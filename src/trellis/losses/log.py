@@ -51,6 +51,9 @@ class LogLoss(Loss):
         with np.errstate(invalid="ignore"):
             return Answer(target.weighted(kept.solved.log_z - kept.gold), nodes, arcs)
 
+    def solved_in(self, kept: SolvedWithPath) -> Solved | None:
+        return kept.solved
+
     def curvature(self, kept: SolvedWithPath, target: Target, node_h: F64, arc_h: ArcH) -> tuple[F64, F64]:
         covariance = kept.solved.covariance(node_h, arc_h, target.weights)
         return covariance.nodes, covariance.arcs

@@ -43,6 +43,9 @@ class PartialLogLoss(Loss):
             values = target.weighted(kept.all.log_z - kept.known.log_z)
         return Answer(values, nodes + less_nodes, arcs + less_arcs)
 
+    def solved_in(self, kept: SolvedTwice) -> Solved | None:
+        return kept.all
+
     def curvature(self, kept: SolvedTwice, target: Target, node_h: F64, arc_h: ArcH) -> tuple[F64, F64]:
         less = kept.known.covariance(node_h.copy(), arc_h, self._minus(kept, target))
         covariance = kept.all.covariance(node_h, arc_h, target.weights)

@@ -58,6 +58,9 @@ class PointwiseLoss(Loss):
         covariance = kept.solved.covariance(h, None, target.weights)
         return Answer(target.weighted(values), covariance.nodes, covariance.arcs)
 
+    def solved_in(self, kept: SolvedWithMarginals) -> Solved | None:
+        return kept.solved
+
     def curvature(self, kept: SolvedWithMarginals, target: Target, node_h: F64, arc_h: ArcH) -> tuple[F64, F64]:
         change = kept.solved.covariance_on(node_h, arc_h, target.path)
         bent = self.second(np.maximum(kept.p, _TOO_FAR ** (1 / 3)))

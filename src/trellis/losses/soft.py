@@ -41,6 +41,9 @@ class SoftLogLoss(Loss):
         with np.errstate(invalid="ignore"):
             return Answer(target.weighted(kept.solved.log_z - kept.mean), nodes, arcs)
 
+    def solved_in(self, kept: SolvedWithMean) -> Solved | None:
+        return kept.solved
+
     def curvature(self, kept: SolvedWithMean, target: Target, node_h: F64, arc_h: ArcH) -> tuple[F64, F64]:
         covariance = kept.solved.covariance(node_h, arc_h, target.weights)
         return covariance.nodes, covariance.arcs

@@ -6,8 +6,9 @@ The log loss of a lattice in which every mistake scores its cost more than it do
 from __future__ import annotations
 
 from trellis.lattice import TrainingChain
+from trellis.lattice.solved import Solved
 from trellis.losses.contract import Target
-from trellis.losses.log import LogLoss
+from trellis.losses.log import LogLoss, SolvedWithPath
 
 
 class SoftmaxMarginLoss(LogLoss):
@@ -18,3 +19,6 @@ class SoftmaxMarginLoss(LogLoss):
 
     def prepare(self, chain: TrainingChain, target: Target) -> None:
         chain.add_costs(target.path, target.cost_matrix(chain.labels))
+
+    def solved_in(self, kept: SolvedWithPath) -> Solved | None:
+        return None  # its scores have costs in them

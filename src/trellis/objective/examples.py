@@ -48,7 +48,8 @@ class Examples:
     into a token, if there are any, packed with their own numbers; which labels each token may have, if not all; and
     what else is known of the labels (see `Target`; its path is not read). `spans`: attributes of whole segments, for
     lattices of these. `rules`: what paths may do, if not all. `lattices`: where they are given arc by arc; their nodes
-    are the tokens then. `imposed`: what else lattices must keep to."""
+    are the tokens then. `imposed`: what else lattices must keep to. `blocks`: runs of sentences that are worked on at
+    a time, where that must be the same for several shards."""
 
     indptr: I64
     ids: I32
@@ -62,6 +63,7 @@ class Examples:
     rules: Rules | None = None
     lattices: LatticeData | None = None
     imposed: Imposed | None = None
+    blocks: list[tuple[int, int]] | None = None
 
     def __post_init__(self) -> None:
         if self.more is not None:

@@ -33,7 +33,7 @@ class ExplicitShard(Shard):
         super().__init__(examples, loss, np.diff(data.shape.start), _ARCS)
         self._nodes = node_entries(layout.pairs, data.labels, examples.indptr, examples.ids, examples.values)
         self._arcs = arc_entries(layout, data)
-        self._start = data.shape.start
+        self._start, self._label, self._labels = data.shape.start, data.labels, layout.pairs.labels
         self._shapes = [data.part(first, last).shape for first, last in self.blocks]
         self.index = np.arange(layout.size, dtype=np.int32)
         self._gradient = np.empty(layout.size)
@@ -45,16 +45,25 @@ class ExplicitShard(Shard):
         return _Point(direction)
 
     def _chain(self, point: _Point, block: int, keep: bool = False) -> ExplicitLattice:
-        nodes, arcs = self._scores(point, block)
+        nodes, arcs = self._scores(point, block, self.added)
         return ExplicitLattice(nodes, arcs, self._shapes[block].offsets, self._shapes[block])
 
     def _h(self, along: _Point, block: int) -> tuple[F64, ArcH]:
-        return self._scores(along, block)
+        return self._scores(along, block, self.added_h)
 
-    def _scores(self, point: _Point, block: int) -> tuple[F64, F64]:
+    def on_labels(self, nodes: F64, block: int) -> F64:
+        rows = np.zeros((len(nodes), -(-self._labels // 4) * 4))
+        rows[np.arange(len(nodes)), self._label[slice(*self._tokens(block))]] = nodes
+        return rows
+
+    def on_nodes(self, rows: F64, block: int) -> F64:
+        return rows[np.arange(len(rows)), self._label[slice(*self._tokens(block))]]
+
+    def _scores(self, point: _Point, block: int, added: F64 | None) -> tuple[F64, F64]:
         a, b = self._tokens(block)
         arcs = self._arcs.scores(point.weights, int(self._start[a]), int(self._start[b]))
-        return self._nodes.scores(point.weights, a, b), arcs
+        nodes = self._nodes.scores(point.weights, a, b)
+        return nodes if added is None else nodes + self.on_nodes(added, block), arcs
 
     def _begin(self) -> None:
         self._gradient.fill(0.0)

@@ -97,7 +97,15 @@ class Rows(Shard):
         a, b = self._tokens(block)
         h = self._for_directions()[2][: b - a]
         self.scoring.scores(along.rows, along.weights, self.occurrences, a, b, h)
+        if self.added_h is not None:
+            h += self.added_h
         return h, along.transitions
+
+    def on_labels(self, nodes: F64, block: int) -> F64:
+        return nodes
+
+    def on_nodes(self, rows: F64, block: int) -> F64:
+        return rows.copy()
 
     def _begin(self) -> None:
         self._gradient.fill(0.0)
@@ -116,6 +124,8 @@ class Rows(Shard):
 
     def _score(self, point: Point, a: int, b: int, scores: F64) -> None:
         self.scoring.scores(point.rows, point.weights, self.occurrences, a, b, scores)
+        if self.added is not None:
+            scores += self.added
         if self.forbidden is not None:
             scores[:, : self.forbidden.shape[1]][self.forbidden[a:b]] = -np.inf
 

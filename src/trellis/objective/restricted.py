@@ -65,15 +65,26 @@ class RestrictedShard(Shard):
 
     def _chain(self, point: Point, block: int, keep: bool = False) -> RestrictedWorkChain:
         (first, last), a = self.blocks[block], self._tokens(block)[0]
-        scores = self._scores(point, block, self._space)
+        scores = self._scores(point, block, self._space, self.added)
         return RestrictedWorkChain(scores, self._parts[block], point.transitions, self.offsets[first : last + 1] - a)
 
     def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
-        return self._scores(along, block, np.empty_like(self._space)), along.transitions
+        return self._scores(along, block, np.empty_like(self._space), self.added_h), along.transitions
 
-    def _scores(self, point: Point, block: int, space: F64) -> F64:
+    def on_labels(self, nodes: F64, block: int) -> F64:
+        a, b = self._tokens(block)
+        rows = np.zeros((b - a, -(-self.layout.labels // 4) * 4))
+        rows[self._parts[block].sites] = nodes
+        return rows
+
+    def on_nodes(self, rows: F64, block: int) -> F64:
+        return rows[self._parts[block].sites]
+
+    def _scores(self, point: Point, block: int, space: F64, added: F64 | None) -> F64:
         scores = space[: int(self._parts[block].places[-1])]
         self.restricted.scores(point.weights, point.rows, *self._tokens(block), scores)
+        if added is not None:
+            scores += self.on_nodes(added, block)
         return scores
 
     def _begin(self) -> None:

@@ -65,11 +65,11 @@ class SegmentShard(Shard):
     def _chain(self, point: _Point, block: int, keep: bool = False) -> PartLattice:
         chain = self._empty(block)
         chain.arc_scores = point.transitions + self._closed
-        chain.node_scores = self._scores(chain, point, block, -np.inf)
+        chain.node_scores = self._scores(chain, point, block, -np.inf, self.added)
         return self._constrained(chain, block)
 
     def _h(self, along: _Point, block: int) -> tuple[F64, ArcH]:
-        h = self._scores(self._empty(block), along, block, 0.0)
+        h = self._scores(self._empty(block), along, block, 0.0, self.added_h)
         h[h == -np.inf] = 0.0  # segments that would begin before the sentence
         return h, along.transitions
 
@@ -78,11 +78,24 @@ class SegmentShard(Shard):
         none = np.zeros(0)
         return SegmentChain(none, none, self.offsets[first : last + 1] - a, self.layout.types)
 
-    def _scores(self, chain: SegmentChain, point: _Point, block: int, closed: float) -> F64:
+    def on_labels(self, nodes: F64, block: int) -> F64:
+        a, b = self._tokens(block)
+        rows = np.zeros((b - a, self._tokens_of_words.width))
+        rows[:, : self.layout.labels] = self._empty(block).on_labels(nodes)
+        return rows
+
+    def on_nodes(self, rows: F64, block: int) -> F64:
+        nodes = self._empty(block).on_nodes(rows)
+        nodes[nodes == -np.inf] = 0.0
+        return nodes
+
+    def _scores(self, chain: SegmentChain, point: _Point, block: int, closed: float, added: F64 | None) -> F64:
         """F64[segments]; labels that are forbidden score `closed`."""
         a, b = self._tokens(block)
         rows = np.empty((b - a, self._tokens_of_words.width))
         self._tokens_of_words.scores(point.rows, point.weights[: self._pairs], self._at, a, b, rows)
+        if added is not None:
+            rows += added
         if self.forbidden is not None:
             rows[:, : self.forbidden.shape[1]][self.forbidden[a:b]] = closed
         scores = chain.on_nodes(rows)
@@ -98,8 +111,7 @@ class SegmentShard(Shard):
     def _add(self, nodes: F64, arcs: F64, block: int, squared: bool = False) -> None:
         """Squared values of token attributes are taken as if a segment's tokens did not bear on one another."""
         a, b = self._tokens(block)
-        rows = np.zeros((b - a, self._tokens_of_words.width))
-        rows[:, : self.layout.labels] = self._empty(block).on_labels(nodes)
+        rows = self.on_labels(nodes, block)
         at = self._squared if squared else self._at
         self._tokens_of_words.add_gradient(rows, at, a, b, self._rows, self._gradient)
         cells = nodes.reshape(b - a, self.layout.types.cells)

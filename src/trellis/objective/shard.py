@@ -32,9 +32,12 @@ _MODERATE = 1e12  # values and weights that leave room in single precision, wher
 
 class Shard(ABC):
     """`index`: which weights of theta this shard reads and answers for, I32[local]; one may be there twice. Answers are
-    in memory that the next question uses again."""
+    in memory that the next question uses again. `added`: what somebody else adds to the scores of labels in the block
+    at hand, F64[tokens, width], and `added_h` to h; padding is zeros."""
 
     index: I32
+    added: F64 | None = None
+    added_h: F64 | None = None
 
     def __init__(self, examples: Examples, loss: Loss, work: I64 | None = None, most: int = 0):
         """`work: I64[tokens]`: what tokens contribute to a block, which has about `most` of it; else blocks of BLOCK
@@ -43,7 +46,8 @@ class Shard(ABC):
         self.gold, self.offsets = examples.gold, examples.offsets
         self.imposed, copies = examples.imposed, 1 if examples.imposed is None else examples.imposed.copies
         done = None if work is None else np.concatenate([[0], np.cumsum(work * copies)])
-        self.blocks = runs(self.offsets, BLOCK) if done is None else runs(done[self.offsets], most)
+        usual = runs(self.offsets, BLOCK) if done is None else runs(done[self.offsets], most)
+        self.blocks = usual if examples.blocks is None else examples.blocks
         self.targets = [examples.target.part(self.offsets, a, b) for a, b in self.blocks]
         self.keeping = 0  # sentences whose solved lattices stay for Hessian-vector products, rounded up to blocks
         self.moderate = all(
@@ -135,6 +139,16 @@ class Shard(ABC):
     def _tokens(self, block: int) -> tuple[int, int]:
         first, last = self.blocks[block]
         return int(self.offsets[first]), int(self.offsets[last])
+
+    @abstractmethod
+    def on_labels(self, nodes: F64, block: int) -> F64:
+        """Numbers on the nodes of a block's lattices, added up on the labels of its tokens: F64[tokens, width], the
+        labels rounded up to a multiple of four."""
+
+    @abstractmethod
+    def on_nodes(self, rows: F64, block: int) -> F64:
+        """The transpose: what the labels of tokens have, F64[tokens, width], added up on nodes, in memory of its
+        own."""
 
     @abstractmethod
     def _load(self, theta: F64) -> Any:

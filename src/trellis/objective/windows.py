@@ -45,6 +45,7 @@ class WindowShard(Shard):
             allowed = examples.rules.within(allowed, examples.offsets)
         windows = Windows.of(max(layout.order, 1), allowed, examples.offsets)
         super().__init__(examples, loss, windows.arcs, _ARCS if examples.imposed is None else _WRITTEN)
+        self._labels = layout.labels
         self._restricted = RestrictedScoring(layout, allowed, examples.indptr, examples.ids, examples.values)
         self._tuples = TupleScoring(layout, windows)
         self._fixed = None if examples.rules is None else fixed_cells(examples.rules, windows, self._tuples)
@@ -65,15 +66,28 @@ class WindowShard(Shard):
 
     def _chain(self, point: _Point, block: int, keep: bool = False) -> PartLattice:
         windows = self._parts[block]
-        chain = WindowChain(self._scores(point, block), point.cells, windows.offsets, windows, point.factors)
+        chain = WindowChain(
+            self._scores(point, block, self.added), point.cells, windows.offsets, windows, point.factors
+        )
         return self._constrained(chain, block)
 
     def _h(self, along: _Point, block: int) -> tuple[F64, ArcH]:
-        return self._scores(along, block), along.cells
+        return self._scores(along, block, self.added_h), along.cells
 
-    def _scores(self, point: _Point, block: int) -> F64:
+    def on_labels(self, nodes: F64, block: int) -> F64:
+        a, b = self._tokens(block)
+        rows = np.zeros((b - a, -(-self._labels // 4) * 4))
+        rows[self._parts[block].allowed.sites] = nodes
+        return rows
+
+    def on_nodes(self, rows: F64, block: int) -> F64:
+        return rows[self._parts[block].allowed.sites]
+
+    def _scores(self, point: _Point, block: int, added: F64 | None) -> F64:
         scores = np.empty(int(self._parts[block].allowed.places[-1]))
         self._restricted.scores(point.weights[: self._pairs], point.rows, *self._tokens(block), scores)
+        if added is not None:
+            scores += self.on_nodes(added, block)
         return scores
 
     def _begin(self) -> None:

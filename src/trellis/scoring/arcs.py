@@ -83,7 +83,9 @@ def patches_of(layout: WeightLayout, weights: F64) -> Patches:
     that have been solved may still be asked when theta has moved on."""
     start = layout.arc_start
     with np.errstate(over="ignore"):
-        return Patches(*_NOWHERE, start, *layout.arc_sides, weights.copy(), np.exp(weights), _reach(weights, start))
+        return Patches(
+            *_NOWHERE, start, *layout.arc_sides, weights.copy(), np.exp(weights), reach_of_patches(weights, start)
+        )
 
 
 class ArcChains:
@@ -127,7 +129,7 @@ class ArcChains:
         return h
 
 
-def _reach(weights: F64, start: I64) -> F64:
+def reach_of_patches(weights: F64, start: I64) -> F64:
     """How far apart the weights `start[a]:start[a + 1]`, and 0, are: F64[arc attributes]."""
     padded, first = np.append(weights, 0.0), start[:-1]
     high = np.maximum(np.maximum.reduceat(padded, first), 0.0)

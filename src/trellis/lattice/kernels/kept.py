@@ -126,6 +126,7 @@ def kept_covariance(
     base: Array,
     node_h: Array,
     arc_h: Array,
+    more_h: Array,
     weights: Array,
     want_arcs: bool,
     node_cov: Array,
@@ -135,6 +136,8 @@ def kept_covariance(
     """weights[s] Cov[H, 1_node] into node_cov: F64[tokens, width] (may be node_h: F64[tokens, width], itself); the
     same of arcs added to arc_cov: F64[labels, labels], but for P(i, j) g[i, j], which is left out (it is g times
     `kept_arcs`); E[H] into expectation: F64[sentences]. Rows of `order` below zero are no sentences.
+
+    g is arc_h: F64[labels, labels], and at some tokens more on some arcs, `ArcEntries` (none, if that is empty).
 
     alpha, beta, step and across may all be F32, node_h and node_cov either."""
     width, labels, kind = across.shape[0], len(arc_h), alpha.dtype
@@ -157,7 +160,7 @@ def kept_covariance(
             start[w], length[w] = (offsets[s], offsets[s + 1] - offsets[s]) if s >= 0 else (0, 0)
             weight[w] = weights[s] if s >= 0 else 0.0
             shift[w] = _enter(node_h, alpha, beta, start[w], length[w], first, steps, w, h)
-        _from_the_left(alpha, step, h, behind, changed_behind, first, steps, u)
+        _from_the_left(alpha, step, h, behind, changed_behind, across, more_h, first, steps, start, length, u)
         for w in range(4):
             last = 4 * length[w] - 4 + w
             mean[w] = _dot(u, last, beta, first + last) if length[w] > 0 else 0.0
@@ -166,8 +169,9 @@ def kept_covariance(
         _centre(u, mean, alpha, first, steps)
         sums[:, :] = 0.0
         _from_the_right(
-            alpha, beta, step, h, u, weight, across, changed, first, steps, start, length, want_arcs, node_cov, sums
-        )
+            alpha, beta, step, h, u, weight, across, changed, more_h, first, steps, start, length,
+            want_arcs, node_cov, sums, arc_cov,
+        )  # fmt: skip
         for i in range(width):
             for j in range(width):
                 products[i, j] += sums[i, j]
@@ -200,7 +204,18 @@ def _enter(
 
 @part
 def _from_the_left(
-    alpha: Array, k: Array, h: Array, behind: Array, changed: Array, first: int, steps: int, u: Array
+    alpha: Array,
+    k: Array,
+    h: Array,
+    behind: Array,
+    changed: Array,
+    across: Array,
+    more_h: Array,
+    first: int,
+    steps: int,
+    start: Array,
+    length: Array,
+    u: Array,
 ) -> None:
     """u of the group whose rows begin at `first`."""
     four, at = 4 * u.shape[1], first // 4
@@ -210,6 +225,10 @@ def _from_the_left(
     for t in range(steps):
         if t > 0:
             four_sums_of_products(u, 4 * t - 4, alpha, first + 4 * t - 4, behind, changed, left)
+        if t > 0 and len(more_h.value) > 0:
+            for w in range(4):
+                if t < length[w]:
+                    _add_entries_left(more_h, start[w] + t, alpha[first + 4 * t - 4 + w], across, left[w])
         for j in range(four):
             u4[t, j] = a4[at + t, j] * h4[t, j] + k4[at + t, j] * left4[j]
 
@@ -242,6 +261,7 @@ def _from_the_right(
     weight: Array,
     across: Array,
     changed: Array,
+    more_h: Array,
     first: int,
     steps: int,
     start: Array,
@@ -249,6 +269,7 @@ def _from_the_right(
     want_arcs: bool,
     node_cov: Array,
     sums: Array,
+    arc_cov: Array,
 ) -> None:
     """Covariances of a group whose u is centred, as they come; q, v and `right` of one position at a time, all times
     the weights of their sentences."""
@@ -263,6 +284,13 @@ def _from_the_right(
             four_sums_of_products(v, 0, q, 0, across, changed, right)
             if want_arcs:
                 add_outer_products(u, 4 * t, alpha, first + 4 * t, q, v, sums)
+            if len(more_h.value) > 0:
+                for w in range(4):
+                    if t + 1 < length[w]:
+                        _add_entries_right(
+                            more_h, start[w] + t + 1, q[w], across, alpha[first + 4 * t + w], want_arcs, right[w],
+                            arc_cov,
+                        )  # fmt: skip
         for j in range(four):
             cov4[j] = weight4[j] * b4[at + t, j] * u4[t, j] + a4[at + t, j] * right4[j]
         for w in range(4):
@@ -274,3 +302,26 @@ def _from_the_right(
             q4[j] = weight4[j] * (b4[at + t, j] * k4[at + t, j])
         for j in range(four):
             v4[j] = q4[j] * h4[t, j] + k4[at + t, j] * right4[j]
+
+
+@part
+def _add_entries_left(more_h: Array, token: int, alpha: Array, across: Array, left: Array) -> None:
+    """left_t[j] += alpha_(t-1)[i] E[i, j] g[i, j] for what is listed of g at the token."""
+    before, here, value = more_h.before, more_h.here, more_h.value
+    for e in range(more_h.start[token], more_h.start[token + 1]):
+        i, j = before[e], here[e]
+        left[j] += alpha[i] * across[i, j] * value[e]
+
+
+@part
+def _add_entries_right(
+    more_h: Array, token: int, q: Array, across: Array, alpha: Array, want_arcs: bool, right: Array, arc_cov: Array
+) -> None:
+    """right_(t-1)[i] += E[i, j] q_t[j] g[i, j], and P(i, j) g[i, j] to the covariance of the arc."""
+    before, here, value = more_h.before, more_h.here, more_h.value
+    for e in range(more_h.start[token], more_h.start[token + 1]):
+        i, j = before[e], here[e]
+        added = across[i, j] * q[j] * value[e]
+        right[i] += added
+        if want_arcs:
+            arc_cov[i, j] += alpha[i] * added

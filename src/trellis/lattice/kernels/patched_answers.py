@@ -35,6 +35,18 @@ class PatchedH(NamedTuple):
 
 
 @kernel
+def patched_nodes(kept: Array, nodes: Array) -> None:
+    """P(y_t = j) into nodes: F64[tokens, width]."""
+    rows, apart, log_z, transitions, offsets = kept
+    for s in range(len(offsets) - 1):
+        for t in range(offsets[s], offsets[s + 1]):
+            if log_z[s] == -np.inf:
+                nodes[t] = 0.0
+            else:
+                nodes_at(rows, t, apart[s], len(transitions), nodes[t])
+
+
+@kernel
 def patched_sums(
     kept: Array,
     patches: Array,

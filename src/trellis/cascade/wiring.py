@@ -1,0 +1,336 @@
+"""What a stage reads of lower stages: its templates that name their targets, and the attributes seen with these.
+
+A template over a lower stage's target, `pos[-1] & pos[0]`, is an attribute for each pair of labels; its value is how
+probable the pair is. Functions of labels, `prefix(pos, 1)[0]`, group them: output features, as Azuma & Matsumoto 2011
+call them. What a template has of the input, as in `word[0] & pos[0]`, is the context in which it looks at the lower
+stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.cascade.monomials import Curve, Monomials, nothing
+from trellis.cascade.plan import Beliefs, Lower, Plan, lower_of
+from trellis.corpus import Column, Corpus
+from trellis.errors import SettingError, TemplateError
+from trellis.features import TemplateFeatures
+from trellis.features.functions import FUNCTIONS
+from trellis.features.numbering import grouped
+from trellis.features.reading import Evaluated, columns_of, reach_of, types_of, views_of
+from trellis.features.resources import prepare
+from trellis.features.template import Part, Template, View
+from trellis.features.templates import on_labels, on_transitions
+from trellis.jit import worthwhile
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+_LIMIT = 1 << 62  # codes are below this
+
+
+def parted(templates: Sequence[Template], lower: Sequence[str]) -> tuple[tuple[Template, ...], tuple[Template, ...]]:
+    """Those that read the input alone, and those that read a lower stage's target."""
+    wired = [any(part.view.column in lower for part in template.parts) for template in templates]
+    for template, is_wired in zip(templates, wired, strict=True):
+        for part in template.parts if is_wired else ():
+            _check(part, template, lower)
+    own = tuple(t for t, is_wired in zip(templates, wired, strict=True) if not is_wired)
+    return own, tuple(t for t, is_wired in zip(templates, wired, strict=True) if is_wired)
+
+
+def _check(part: Part, template: Template, lower: Sequence[str]) -> None:
+    function = FUNCTIONS[part.view.function]
+    if part.view.column not in lower:
+        if any(column in lower for column in columns_of([part.view])):
+            raise TemplateError(f"'{template.text}': {part.text} reads a lower stage beside the input")
+        return
+    if part.absolute:
+        raise TemplateError(f"'{template.text}': a lower stage is read at places relative to the token, such as [0]")
+    if function.of_sentence is not None:
+        raise TemplateError(f"'{template.text}': {part.view.function} looks at sentences, which a lower stage has not")
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Views of lower labels as digits: view v has the table from `base[v]` on, whose row j is label j, or behind all
+    labels a place beyond the ends of the sentence: digit[start[row]:start[row + 1]], with a weight each. A digit is
+    the number of a string of the vocabulary. `reach`: how far beyond the ends places go."""
+
+    reach: int
+    vocabulary: list[str]
+    views: tuple[View, ...]
+    base: tuple[int, ...]
+    start: I64
+    digit: I64
+    weight: F64
+
+    @classmethod
+    def of(
+        cls,
+        templates: Sequence[Template],
+        lower: Mapping[str, Sequence[str]],
+        functions: Mapping[str, Callable[..., Any]],
+    ) -> Tables:
+        """`lower`: the labels of each stage, by its target."""
+        views = tuple(view for view in views_of(templates) if view.column in lower)
+        reach = reach_of(templates)
+        number: dict[str, int] = {}
+        rows, bases, digits, weights, size = [], [], [], [], 0
+        for view in views:
+            labels = lower[view.column]
+            corpus = Corpus({view.column: Column(np.arange(len(labels), dtype=np.int32), list(labels))},
+                            np.array([0, len(labels)]))  # fmt: skip
+            resources = prepare([view], corpus, view.column, functions)
+            counts, strings, numbers = _cells(types_of(corpus, [view], reach, resources)[2][view])
+            bases.append(size)
+            size += len(counts)
+            rows.append(counts)
+            digits.append(np.array([number.setdefault(s, len(number)) for s in strings], np.int64))
+            weights.append(numbers)
+        starts = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *rows]))]).astype(np.int64)
+        digit = np.concatenate([np.zeros(0, np.int64), *digits])
+        return cls(reach, list(number), views, tuple(bases), starts, digit, np.concatenate([np.zeros(0), *weights]))
+
+
+def _cells(evaluated: Evaluated) -> tuple[I64, list[str], F64]:
+    """How many values each label has, and these with their numbers."""
+    if evaluated.several is None:
+        single = evaluated.single or []
+        counts = np.array([value is not None for value in single], np.int64)
+        strings = [value for value in single if value is not None]
+        return counts, strings, np.ones(len(strings))
+    several = evaluated.several
+    return np.diff(several.start), [several.names[v] for v in several.value.tolist()], several.weight
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """`lower`: the targets that are read; the templates that do, of labels and of transitions, with their plans;
+    `context`: what these read of the input, if anything."""
+
+    lower: tuple[str, ...]
+    tables: Tables
+    labels: tuple[Template, ...]
+    transitions: tuple[Template, ...]
+    on_labels: Plan
+    on_transitions: Plan
+    context: TemplateFeatures | None
+
+    @classmethod
+    def learn(
+        cls,
+        templates: tuple[Template, ...],
+        corpus: Corpus,
+        lower: Mapping[str, Sequence[str]],
+        gold: Sequence[Beliefs],
+        functions: Mapping[str, Callable[..., Any]],
+        min_count: int = 1,
+    ) -> Wiring:
+        """Attributes for what the annotation of the lower stages, `gold`, shows (at least so often)."""
+        tables = Tables.of(templates, lower, functions)
+        context = _context(templates, tuple(lower), corpus, functions)
+        columns = None if context is None else context_columns(context, corpus)
+        plans = []
+        for inner, some in ((False, on_labels(templates)), (True, on_transitions(templates))):
+            plan = _plan(some, tables, tuple(lower), _columns_of(templates, tuple(lower)), context)
+            plans.append(_with_codes(plan, gold, columns, corpus.offsets, inner, min_count))
+        return cls(tuple(lower), tables, on_labels(templates), on_transitions(templates), plans[0], plans[1], context)
+
+    @property
+    def attributes(self) -> int:
+        return len(self.on_labels.codes)
+
+    @property
+    def arc_attributes(self) -> int:
+        return len(self.on_transitions.codes)
+
+    @cached_property
+    def chained(self) -> tuple[bool, ...]:
+        """Of each lower stage, whether labels of neighbouring tokens are read together."""
+        pairs = {
+            part.view.column
+            for template in (*self.labels, *self.transitions)
+            for part in template.parts
+            for other in template.parts
+            if part.view.column == other.view.column and part.row == other.row + 1
+        }
+        return tuple(name in pairs for name in self.lower)
+
+    def expand(
+        self,
+        beliefs: Sequence[Beliefs],
+        columns: I32 | None,
+        offsets: I64,
+        least: float,
+        curve: Curve | None = None,
+    ) -> tuple[Monomials, Monomials | None]:
+        """The attributes of each token, on its labels and on the transition into it. `beliefs`: of each lower stage;
+        `columns`: of the context, see `context_columns`."""
+        lower = lower_of(beliefs)
+        return (
+            expand(lower, self.on_labels, columns, offsets, least, False, curve),
+            expand(lower, self.on_transitions, columns, offsets, least, True, curve) if self.transitions else None,
+        )
+
+    def names(self) -> list[str]:
+        """The name of every attribute on labels, by number."""
+        return _names(self.labels, self.on_labels, self.tables, self.lower, self.context)
+
+    def arc_names(self) -> list[str]:
+        """The name of every attribute on transitions, by number."""
+        return _names(self.transitions, self.on_transitions, self.tables, self.lower, self.context)
+
+
+def context_columns(context: TemplateFeatures, corpus: Any) -> I32:
+    """What stands in each context at each token, I32[tokens, contexts], -1 for what was never seen."""
+    packed = context.transform(corpus)
+    return packed.ids.reshape(len(packed.indptr) - 1, -1)
+
+
+def expand(
+    lower: Lower, plan: Plan, columns: I32 | None, offsets: I64, least: float, inner: bool, curve: Curve | None
+) -> Monomials:
+    """The occurrences of a plan's attributes; `inner`: first tokens have none."""
+    z, tokens = np.concatenate([lower.node_p, lower.arc_p]), int(offsets[-1])
+    context = np.zeros((tokens, 0), np.int32) if columns is None else columns
+    if not len(plan.first) > 1:
+        return Monomials(**nothing(tokens), z=z, least=least, curve=curve)
+    if not worthwhile(tokens):
+        from trellis.cascade.plain import expand_plainly
+
+        return Monomials(**expand_plainly(lower, plan, context, offsets, least, inner), z=z, least=least, curve=curve)
+    from trellis.cascade.expand_kernels import expand as run
+
+    none, empty = np.zeros((0, 1), np.int32), np.zeros(0)
+    count = np.zeros(tokens + 1, np.int64)
+    given = lower, plan, context, offsets, least, inner
+    run(*given, False, count, none[:, 0], empty, empty, none, none)
+    start = np.cumsum(count)
+    size, parts = int(start[-1]), int(np.diff(plan.first).max())
+    ids, (weight, p) = np.empty(size, np.int32), np.empty((2, size))
+    times, over = np.empty((2, size, parts), np.int32)
+    run(*given, True, start, ids, weight, p, times, over)
+    return Monomials(start, ids, weight, p, times, over, z, least, curve)
+
+
+def _context(
+    templates: Sequence[Template], lower: tuple[str, ...], corpus: Corpus, functions: Mapping[str, Callable[..., Any]]
+) -> TemplateFeatures | None:
+    mixed = [t for t in templates if any(part.view.column not in lower for part in t.parts)]
+    if not mixed:
+        return None
+    reduced = tuple(_reduced(template, n, lower) for n, template in enumerate(mixed))
+    context, _ = TemplateFeatures.learn(corpus, reduced, None, functions)
+    whole = context.transform(corpus)
+    if len(whole.ids) != len(mixed) * corpus.tokens or whole.values is not None:
+        raise SettingError(
+            "features that have several values at a token, or numbers, cannot be read together with a lower stage"
+        )
+    return context
+
+
+def _columns_of(templates: Sequence[Template], lower: tuple[str, ...]) -> dict[str, int]:
+    """Which column of the context a template reads, by its text."""
+    mixed = [t for t in templates if any(part.view.column not in lower for part in t.parts)]
+    return {template.text: n for n, template in enumerate(mixed)}
+
+
+def _reduced(template: Template, n: int, lower: tuple[str, ...]) -> Template:
+    """What it reads of the input, with a number that tells it from all others that read the same."""
+    parts = tuple(part for part in template.parts if part.view.column not in lower)
+    return Template((f"U{n}:", *["/"] * (len(parts) - 1), ""), parts)
+
+
+def _plan(
+    templates: tuple[Template, ...],
+    tables: Tables,
+    lower: tuple[str, ...],
+    columns: Mapping[str, int],
+    context: TemplateFeatures | None,
+) -> Plan:
+    """Without codes."""
+    radix, at = max(1, len(tables.vocabulary)), dict(zip(tables.views, tables.base, strict=True))
+    group = np.zeros(len(templates), np.int64)
+    for g, members in enumerate(grouped(templates)):
+        group[list(members)] = g
+    first, which, above, parts = [0], [], [], []
+    for template in templates:
+        own = [part for part in template.parts if part.view.column in lower]
+        digits = {id(part): radix**k for k, part in enumerate(own)}
+        found = columns.get(template.text, -1)
+        size = radix ** len(own) * (1 if context is None or found < 0 else max(1, context.attributes))
+        if size >= _LIMIT:
+            raise TemplateError(f"'{template.text}': too many labels read together; leave some out")
+        own.sort(key=lambda part: (lower.index(part.view.column), part.row))
+        parts += [(lower.index(p.view.column), p.row, digits[id(p)], at[p.view]) for p in own]
+        first.append(len(parts))
+        which.append(found)
+        above.append(radix ** len(own))
+    stage, row, power, table = np.array(parts, np.int64).reshape(-1, 4).T.copy()
+    return Plan(
+        np.array(first), group, np.array(which, np.int64), np.array(above, np.int64), stage, row, power, table,
+        tables.start, tables.digit, tables.weight, np.zeros(1, np.int64), np.zeros(0, np.int64),
+        tables.reach,
+    )  # fmt: skip
+
+
+def _with_codes(
+    plan: Plan, gold: Sequence[Beliefs], columns: I32 | None, offsets: I64, inner: bool, min_count: int
+) -> Plan:
+    """With the codes that the annotation shows."""
+    from trellis.cascade.plain import choices
+
+    lower = lower_of(gold)
+    context = np.zeros((int(offsets[-1]), 0), np.int32) if columns is None else columns
+    found: list[list[I64]] = [[] for _ in range(int(plan.group.max(initial=-1)) + 1)]
+    for n, g in enumerate(plan.group.tolist()):
+        found[g].append(choices(lower, plan, n, context, offsets, 0.0, inner).code)
+    kept = []
+    for codes in found:
+        values, counts = np.unique(np.concatenate(codes), return_counts=True)
+        kept.append(values[counts >= min_count])
+    start = np.cumsum([0, *map(len, kept)])
+    return plan._replace(group_start=start, codes=np.concatenate([np.zeros(0, np.int64), *kept]))
+
+
+def _names(
+    templates: tuple[Template, ...],
+    plan: Plan,
+    tables: Tables,
+    lower: tuple[str, ...],
+    context: TemplateFeatures | None,
+) -> list[str]:
+    radix, out = max(1, len(tables.vocabulary)), []
+    first_of_group = {g: templates[members[0]] for g, members in enumerate(grouped(templates))}
+    for g, template in first_of_group.items():
+        for code in plan.codes[plan.group_start[g] : plan.group_start[g + 1]].tolist():
+            values = []
+            for part in template.parts:
+                if part.view.column in lower:
+                    code, digit = divmod(code, radix)
+                    values.append(tables.vocabulary[digit])
+                else:
+                    values.append("")
+            out.append(template.name(_with_context(template, values, code, lower, context)))
+    return out
+
+
+def _with_context(
+    template: Template, values: list[str], seen: int, lower: tuple[str, ...], context: TemplateFeatures | None
+) -> list[str]:
+    """The values of parts that read the input put in, from the number of the context's attribute."""
+    mixed = [k for k, part in enumerate(template.parts) if part.view.column not in lower]
+    if context is None or not mixed:
+        return values
+    words = context.values_of(seen)
+    for k, word in zip(mixed, words, strict=True):
+        values[k] = word
+    return values
