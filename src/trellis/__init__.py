@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from trellis.cascade import Cascade, Smooth, Stage
     from trellis.corpus import Corpus, read_conll, sample_corpus, write_conll
     from trellis.errors import ConvergenceWarning, TrellisError
     from trellis.features.lattices import Arc, Lattice, Lattices, Node
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Arc": "trellis.features.lattices",
     "CRF": "trellis.models",
+    "Cascade": "trellis.cascade",
     "Constraints": "trellis.models",
     "ConvergenceWarning": "trellis.errors",
     "Corpus": "trellis.corpus",
@@ -31,6 +33,8 @@ _HOMES = {
     "Lexicon": "trellis.features.lexicon",
     "Node": "trellis.features.lattices",
     "SemiCRF": "trellis.models",
+    "Smooth": "trellis.cascade",
+    "Stage": "trellis.cascade",
     "TrellisError": "trellis.errors",
     "evaluate": "trellis.metrics",
     "load": "trellis.models",
@@ -43,6 +47,7 @@ _HOMES = {
 __all__ = [
     "CRF",
     "Arc",
+    "Cascade",
     "Constraints",
     "ConvergenceWarning",
     "Corpus",
@@ -53,6 +58,8 @@ __all__ = [
     "Lexicon",
     "Node",
     "SemiCRF",
+    "Smooth",
+    "Stage",
     "TrellisError",
     "evaluate",
     "load",

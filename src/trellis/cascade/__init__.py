@@ -1,1 +1,8 @@
 """Cascades: stages, what upper ones read of lower ones, and all of them trained as one."""
+
+from __future__ import annotations
+
+from trellis.cascade.cascade import Cascade
+from trellis.cascade.stage import Smooth, Stage
+
+__all__ = ["Cascade", "Smooth", "Stage"]

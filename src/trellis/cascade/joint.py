@@ -1,8 +1,9 @@
 """One shard of a cascade in training: the sum of its stages' losses, whose gradient goes back from stage to stage.
 
-Block by block: from the lowest stage to the highest, scores are those of the stage's own attributes and of what it reads
-of lower stages (Azuma & Matsumoto 2011, Algorithm 1, lines 2 to 4). Then back: with h = dL/dP, what all upper stages'
-losses say about the probabilities of a stage's nodes and arcs, the gradient in its scores is that of its own loss and
+Block by block: from the lowest stage to the highest, scores are those of the stage's own attributes and of what it
+reads of lower stages (Azuma & Matsumoto 2011, Algorithm 1, lines 2 to 4). Then back: with h = dL/dP, what all upper
+stages' losses say about the probabilities of a stage's nodes and arcs, the gradient in its scores is that of its own
+loss and
 
     Cov[H, 1_e]      for every node and arc e      (MATH section 4; the paper's Algorithm 2, corrected)
 """
@@ -27,7 +28,7 @@ from trellis.lattice.patched_solved import PatchedSolved
 from trellis.lattice.solved import Solved, SolvedChain
 from trellis.losses import Answer
 from trellis.objective.shard import Shard
-from trellis.scoring.wires import ArcWireScoring, Unrolled, WireScoring, WireWeights, patched
+from trellis.scoring.wires import ArcWireScoring, Occurring, Unrolled, WireScoring, WireWeights, behind, patched
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -36,8 +37,10 @@ I64 = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Reads:
-    """What a stage reads: `lower`, the numbers of stages; attributes on labels and, maybe, on transitions, whose weights
-    are at `at` and `arcs_at` in theta; `columns`: the context, I32[tokens, contexts]; `curve`: see `Monomials`."""
+    """What a stage reads: `lower`, the numbers of stages; attributes on labels and, maybe, on transitions, whose
+    weights are at `at` and `arcs_at` in theta; `columns`: the context, I32[tokens, contexts]; `curve`: see `Monomials`;
+    `own_arcs`: attributes of transitions that come of the input, numbered before the others, of which there are
+    `first_arc`."""
 
     lower: tuple[int, ...]
     wiring: Wiring
@@ -45,14 +48,16 @@ class Reads:
     arcs: ArcWireScoring | None
     at: slice
     arcs_at: slice
-    columns: I32 | None
-    curve: Curve | None
+    columns: I32 | None = None
+    curve: Curve | None = None
+    own_arcs: Occurring | None = None
+    first_arc: int = 0
 
 
 @dataclass(frozen=True)
 class JointStage:
-    """`shard`: of the stage's own attributes, whose weights are those of theta that `own` lists, I64[...]; `labels`: how
-    many it has; `is_read`, `is_chained`: whether upper stages read its labels, and pairs of neighbours."""
+    """`shard`: of the stage's own attributes, whose weights are those of theta that `own` lists, I64[...]; `labels`:
+    how many it has; `is_read`, `is_chained`: whether upper stages read its labels, and pairs of neighbours."""
 
     shard: Shard
     own: I64
@@ -72,6 +77,7 @@ class _Pass:
     on_labels: Monomials | None = None
     on_arcs: Monomials | None = None
     unrolled: Unrolled | None = None
+    from_below: I64 | slice = slice(None)  # which of what was unrolled comes of lower stages
     chain: Any = None
     answer: Answer | None = None
     by_node: F64 | None = None  # dL/dP of its listed nodes and arcs, from upper stages
@@ -97,6 +103,7 @@ class JointShard:
         self.offsets = stages[0].shard.offsets
         self.keeping = 0
         self.index = np.concatenate([part for stage in self.stages for part in _indexes(stage)]).astype(np.int32)
+        self.loss = stages[-1].shard.loss
         self.moderate = all(stage.shard.moderate for stage in self.stages)
 
     @property
@@ -195,8 +202,12 @@ class JointShard:
         assert at.labels is not None
         stage.shard.added = reads.labels.scores(at.labels, here.on_labels.occurring)
         if reads.arcs is not None:
-            assert at.arcs is not None and here.on_arcs is not None
-            here.unrolled = reads.arcs.unrolled(at.arcs, here.on_arcs.occurring)
+            assert at.arcs is not None
+            assert here.on_arcs is not None
+            occurring = here.on_arcs.occurring
+            if reads.own_arcs is not None:
+                occurring, here.from_below = behind(reads.own_arcs.part(a, b), occurring, reads.first_arc)
+            here.unrolled = reads.arcs.unrolled(at.arcs, occurring)
 
     def _chain(self, stage: JointStage, at: _Weights, n: int, here: _Pass, apart: bool = False) -> Any:
         chain = stage.shard._chain(at.point, n)
@@ -204,7 +215,8 @@ class JointShard:
             chain.space = []  # that of the first chain is in use
         if here.unrolled is None:
             return chain
-        assert isinstance(chain, WorkChain) and not isinstance(chain, PatchedChain)
+        assert isinstance(chain, WorkChain)
+        assert not isinstance(chain, PatchedChain)
         return patched(chain, here.unrolled)
 
     def _answered(self, stage: JointStage, here: _Pass, n: int) -> Answer:
@@ -232,7 +244,9 @@ class JointShard:
 
     def _through(self, stage: JointStage, here: _Pass, n: int) -> Any:
         """Cov[H, 1_e] for what upper stages say of this one's probabilities."""
-        assert here.solved is not None and here.beliefs is not None and here.by_node is not None
+        assert here.solved is not None
+        assert here.beliefs is not None
+        assert here.by_node is not None
         nodes, (a, b) = here.beliefs.nodes, stage.shard._tokens(n)
         rows = np.zeros((b - a, -(-stage.labels // 4) * 4))
         rows[np.repeat(np.arange(b - a), np.diff(nodes.start)), nodes.label] = here.by_node
@@ -255,13 +269,17 @@ class JointShard:
         done: Sequence[_Pass],
     ) -> None:
         """The gradient in the weights of what was read, and in the probabilities that were."""
-        assert here.on_labels is not None and at.labels is not None
+        assert here.on_labels is not None
+        assert at.labels is not None
         rows = stage.shard.on_labels(nodes, n)
         reads.labels.add(rows, here.on_labels.occurring)
         by_z = here.on_labels.back(reads.labels.by_value(at.labels, rows, here.on_labels.occurring))
         if here.unrolled is not None:
-            assert reads.arcs is not None and at.arcs is not None and here.on_arcs is not None
-            by_z += here.on_arcs.back(reads.arcs.add(at.arcs, here.chain.gradient, here.unrolled))
+            assert reads.arcs is not None
+            assert at.arcs is not None
+            assert here.on_arcs is not None
+            by_value = reads.arcs.add(at.arcs, here.chain.gradient, here.unrolled)
+            by_z += here.on_arcs.back(by_value[here.from_below])
         beliefs = [done[s].beliefs for s in reads.lower]
         sizes = [len(one.nodes.value) for one in beliefs if one is not None]
         sizes += [0 if one is None or one.arcs is None else len(one.arcs.value) for one in beliefs]

@@ -37,6 +37,22 @@ class Beliefs:
             None if self.arcs is None else ArcEntries(*_part(self.arcs, first, last)),
         )
 
+    def renamed(self, number: I64, labels: int) -> Beliefs:
+        """With other numbers for labels, I64[labels], of which there are so many; what has none (-1) is left out."""
+        label = number[self.nodes.label]
+        nodes = NodeEntries(*_kept(self.nodes.start, label >= 0, label.astype(np.int32), self.nodes.value))
+        if self.arcs is None:
+            return Beliefs(labels, nodes)
+        before, here = number[self.arcs.before], number[self.arcs.here]
+        there = (before >= 0) & (here >= 0)
+        sides = before.astype(np.int32), here.astype(np.int32)
+        return Beliefs(labels, nodes, ArcEntries(*_kept(self.arcs.start, there, *sides, self.arcs.value)))
+
+
+def _kept(start: I64, there: NDArray[np.bool_], *columns: Array) -> list[Array]:
+    before = np.concatenate([[0], np.cumsum(there)]).astype(np.int64)
+    return [before[start], *(column[there] for column in columns)]
+
 
 def _part(entries: NodeEntries | ArcEntries, first: int, last: int) -> list[Array]:
     a, b = int(entries.start[first]), int(entries.start[last])

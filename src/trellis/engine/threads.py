@@ -137,8 +137,8 @@ class ThreadedObjective:
 
     @property
     def has_curvature(self) -> bool:
-        """Whether products and the diagonal can be asked for: the loss has curvature, and values leave room for it."""
-        return all(shard.loss.curvature_is is not None and shard.moderate for shard in self.shards)
+        """Whether products and the diagonal can be asked for."""
+        return all(shard.has_curvature for shard in self.shards)
 
     @property
     def l2(self) -> float:

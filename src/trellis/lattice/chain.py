@@ -131,7 +131,11 @@ class Chain:
 
     def sample(self, count: int, rng: np.random.Generator) -> I32:
         """Paths drawn from the distribution: I32[count, tokens]."""
-        return self._sample(rng.random((count, len(self.scores))))[0]
+        return self.sample_with(rng.random((count, len(self.scores))))
+
+    def sample_with(self, uniform: F64) -> I32:
+        """The same from random numbers from 0 to 1, F64[count, tokens]."""
+        return self._sample(uniform)[0]
 
     def entropy(self) -> F64:
         """H(y) of each sentence in nats, F64[sentences]."""

@@ -106,6 +106,12 @@ class Fitting:
                     "or delete it to start afresh"
                 )
 
+    def describe_as(self, sizes: dict[str, int], made_from: Callable[[], Fingerprint]) -> None:
+        """The same for trainings of another kind; `made_from` is asked if it is needed."""
+        self._sizes = sizes
+        if self._file is not None:
+            self._made_from = made_from()
+
     def describe(self, model: Trainable, examples: Examples, dev: HeldOut | None, theta: F64) -> None:
         """Notes what the training is made from, while it is all there."""
         layout = model.layout

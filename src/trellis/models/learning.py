@@ -82,9 +82,9 @@ def learn_features(settings: Settings, X: Sentences, given: Known, threads: int)
     return features, packed
 
 
-def words_of(corpus: Corpus, target: str) -> str:
-    """The column a tag dictionary is about."""
-    others = [name for name in corpus.columns if name != target]
+def words_of(corpus: Corpus, target: str, more: Sequence[str] = ()) -> str:
+    """The column a tag dictionary is about, which is none of the targets."""
+    others = [name for name in corpus.columns if name not in (target, *more)]
     if "word" in others:
         return "word"
     if len(others) != 1:

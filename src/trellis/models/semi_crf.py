@@ -186,7 +186,7 @@ class SemiCRF(ProbableTagger[SegmentModel]):
             packed.indptr, packed.ids, segs.gold, offsets, features.attributes, segs.types.labels, self.all_pairs,
             False, None, seen,
         )  # fmt: skip
-        spans = features.spans if isinstance(features, TemplateFeatures) else None
+        spans = getattr(features, "spans", None)
         return observed_segments(
             tokens.lower(0), segs.types, segs.gold, offsets, packed.spans, 0 if spans is None else spans.attributes,
             seen is not None, segs.encoding == "io",

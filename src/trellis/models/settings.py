@@ -30,7 +30,8 @@ def check_settings(estimator: object, *names: str) -> None:
             raise SettingError(f"{name} is {shown(value)}; expected {expected}")
 
 
-def _number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether it is a finite number."""
     try:
         return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
     except OverflowError:  # a whole number that no float can hold
@@ -39,12 +40,12 @@ def _number(value: object) -> bool:
 
 def is_count(value: object) -> bool:
     """Whether it is a whole number >= 1."""
-    return isinstance(value, Integral) and _number(value) and int(value) >= 1
+    return isinstance(value, Integral) and is_number(value) and int(value) >= 1
 
 
 def check_probability(name: str, value: Any) -> float:
     """A number from 0 to 1."""
-    if not _number(value) or not 0.0 <= float(value) <= 1.0:
+    if not is_number(value) or not 0.0 <= float(value) <= 1.0:
         raise SettingError(f"{name} is {shown(value)}; expected a probability from 0 to 1")
     return float(value)
 
@@ -77,21 +78,21 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "loss": (lambda v: v is None or isinstance(v, str), "a name, or None"),
     "optimizer": (lambda v: isinstance(v, str), "a name"),
     "options": (lambda v: v is None or _is_table(v), "a dict of names and values, or None"),
-    "l2": (lambda v: _number(v) and v >= 0, "a number >= 0"),
-    "l1": (lambda v: _number(v) and v >= 0, "a number >= 0"),
-    "hyperbolic": (lambda v: _number(v) and v >= 0, "a number >= 0"),
+    "l2": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
+    "l1": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
+    "hyperbolic": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
     "costs": (
-        lambda v: v is None or (_is_table(v) and all(_number(one) and one >= 0 for one in v.values())),
+        lambda v: v is None or (_is_table(v) and all(is_number(one) and one >= 0 for one in v.values())),
         "a dict of labels and numbers >= 0, or None",
     ),
     "max_iter": (is_count, "a whole number >= 1"),
-    "tol": (lambda v: _number(v) and 0 < v < 1, "a number between 0 and 1"),
+    "tol": (lambda v: is_number(v) and 0 < v < 1, "a number between 0 and 1"),
     "patience": (is_count, "a whole number >= 1"),
     "min_count": (is_count, "a whole number >= 1"),
     "hash_size": (lambda v: v is None or (is_count(v) and v <= 1 << 30), "a whole number from 1 to 2^30, or None"),
     "tag_dictionary": (lambda v: v is None or is_count(v), "a whole number >= 1, or None"),
     "order": (lambda v: v == 0 or (is_count(v) and v <= MOST_ORDER), f"a whole number from 0 to {MOST_ORDER}"),
-    "prune": (lambda v: v is None or (_number(v) and 0 < v < 1), "a probability between 0 and 1, or None"),
+    "prune": (lambda v: v is None or (is_number(v) and 0 < v < 1), "a probability between 0 and 1, or None"),
     "encoding": (
         lambda v: v is None or (isinstance(v, str) and v in ("auto", *ENCODINGS)),
         f"auto, {', '.join(ENCODINGS)}, or None",
@@ -109,8 +110,8 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "partial": (lambda v: isinstance(v, bool), "True or False"),
     "warm_start": (lambda v: isinstance(v, bool), "True or False"),
     "degree": (lambda v: is_count(v) and v <= MOST_DEGREE, f"a whole number from 1 to {MOST_DEGREE}"),
-    "offset": (lambda v: _number(v) and v >= 0, "a number >= 0"),
-    "scale": (lambda v: _number(v) and v > 0, "a number > 0"),
+    "offset": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
+    "scale": (lambda v: is_number(v) and v > 0, "a number > 0"),
     "cosine": (lambda v: isinstance(v, bool), "True or False"),
     "epochs": (is_count, "a whole number >= 1"),
     "averaged": (lambda v: isinstance(v, bool), "True or False"),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.losses import Loss
@@ -31,6 +32,23 @@ def cut_into_shards(
 ) -> list[Shard]:
     """Shards of about equal size; how many depends on the data alone. `plain`: none is to be restricted, as online
     optimisers need it."""
+    make = kind_of_shard(layout, examples, plain)
+    return [make(layout, examples.part(a, b), loss) for a, b in cuts(examples.offsets)]
+
+
+def cuts(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """The first sentence of each shard, and that behind its last."""
+    tokens = int(offsets[-1])
+    count = max(1, min(MOST, tokens // SHARD))
+    goals = np.linspace(0, tokens, count + 1)[1:-1]
+    ends = [0, *np.searchsorted(offsets, goals).tolist(), len(offsets) - 1]
+    return [(a, b) for a, b in itertools.pairwise(ends) if b > a]
+
+
+def kind_of_shard(
+    layout: WeightLayout | SegmentLayout | ExplicitLayout, examples: Examples, plain: bool = False
+) -> Callable[[Any, Examples, Loss], Shard]:
+    """The class of shards for a layout and what is to be minded."""
     examples.check_labels(layout.labels)
     # lists of labels and patches of transitions do not go together: then forbidden labels have scores of -inf
     restricted = examples.allowed is not None and examples.arcs is None and not plain
@@ -46,12 +64,7 @@ def cut_into_shards(
         make = WindowShard  # which shares probability out among the paths that there are
     elif layout.order != 1:
         make = WindowShard if layout.order > 1 else LocalShard
-    tokens = int(examples.offsets[-1])
-    count = max(1, min(MOST, tokens // SHARD))
-    goals = np.linspace(0, tokens, count + 1)[1:-1]
-    inner = np.searchsorted(examples.offsets, goals).tolist()
-    cuts = [0, *inner, len(examples.offsets) - 1]
-    return [make(layout, examples.part(a, b), loss) for a, b in itertools.pairwise(cuts) if b > a]
+    return make
 
 
 def _is_written_out(layout: WeightLayout, examples: Examples) -> bool:

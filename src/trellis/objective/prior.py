@@ -74,3 +74,28 @@ class Priors:
 
     def diagonal(self, theta: F64) -> F64 | float:
         return sum((part.diagonal(theta) for part in self.parts), start=0.0)
+
+
+@dataclass(frozen=True)
+class PriorsOfParts:
+    """A prior of its own for each part of theta, one behind the other: so many weights each."""
+
+    sizes: Sequence[int]
+    parts: Sequence[Prior]
+
+    def value(self, theta: F64) -> float:
+        return sum(part.value(own) for part, own in zip(self.parts, self._split(theta), strict=True))
+
+    def add_gradient(self, theta: F64, gradient: F64) -> None:
+        for part, own, out in zip(self.parts, self._split(theta), self._split(gradient), strict=True):
+            part.add_gradient(own, out)
+
+    def diagonal(self, theta: F64) -> F64:
+        diagonals = (
+            np.broadcast_to(part.diagonal(own), own.shape)
+            for part, own in zip(self.parts, self._split(theta), strict=True)
+        )
+        return np.concatenate(list(diagonals))
+
+    def _split(self, values: F64) -> list[F64]:
+        return np.split(values, np.cumsum(self.sizes)[:-1])

@@ -60,6 +60,11 @@ class Shard(ABC):
         self._spaces: dict[int, list[F64]] = {}  # memory of blocks that are kept as solved; at -1, of others in turn
 
     @property
+    def has_curvature(self) -> bool:
+        """Whether products and the diagonal can be asked for: the loss has curvature, and values leave room for it."""
+        return self.loss.curvature_is is not None and self.moderate
+
+    @property
     def sentences(self) -> int:
         return len(self.offsets) - 1
 

@@ -54,8 +54,8 @@ def list_kept_arcs(
     fill: bool,
 ) -> None:
     """Arcs of a chain as `kept` has it that are more probable than `least`: their number at each token into out[t + 1],
-    or with `fill`, once these are added up to I64[tokens + 1], the arcs themselves. start, label: the listed nodes. Sentences
-    of `order` below zero are left out."""
+    or with `fill`, once these are added up to I64[tokens + 1], the arcs themselves. start, label: the listed nodes.
+    Sentences of `order` below zero are left out."""
     for n in range(len(order)):
         s = order[n]
         if s < 0:

@@ -1,0 +1,295 @@
+"""Cascades: several labelings of the same text, upper ones reading lower ones (Azuma & Matsumoto 2011)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.cascade.believing import WIRES
+from trellis.cascade.model import CascadeModel
+from trellis.cascade.stage import Smooth, Stage, in_order
+from trellis.corpus import Column, Corpus
+from trellis.errors import DataError, NotFittedError, SettingError, shown
+from trellis.jit import threads_available
+from trellis.metrics import Report, compare
+from trellis.models.base import Estimator
+from trellis.models.ending import warn_of_scores, warn_of_stop
+from trellis.models.feature_files import Callables
+from trellis.models.gold import gold_of
+from trellis.models.settings import check_probability, check_settings, is_count
+from trellis.training import Outcome, Progress
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+
+SCHEDULES = ("together", "alternate")
+
+
+class Cascade(Estimator):
+    """Stages that label the same text, where upper ones read what lower ones believe.
+
+    stages: `Stage`s, in any order.
+    wire: what an upper stage sees of a lower one: gold (its annotation), onebest (its best labels), kbest (its k best
+    paths), sample (paths drawn at random), marginal (how probable each label is), or joint: the same, and the lower
+    stage also learns from the mistakes that it leads the upper one to.
+    k, samples: how many paths, for kbest and sample.
+    least: what is less probable is not read.
+    jackknife: upper stages learn from lower ones that have not seen the sentence: the training data are cut into so
+    many folds (0: off; not for gold and joint).
+    schedule: whether joint training is of all stages together, or in turns (alternate), of each stage `rounds` times.
+    optimizer, options, max_iter, tol, patience: of joint training; stages have their own.
+    seed, threads: as for `CRF`.
+
+    After `fit`: `model_`, `outcomes_` (of each training by itself), `objective_`, `converged_`, `iterations_`,
+    `evaluations_`, `seconds_` of the last training, and `columns_`.
+    """
+
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        wire: str = "joint",
+        k: int = 10,
+        samples: int = 100,
+        least: float = 1e-4,
+        jackknife: int = 0,
+        schedule: str = "together",
+        rounds: int = 2,
+        optimizer: str = "auto",
+        options: Mapping[str, Any] | None = None,
+        max_iter: int = 1000,
+        tol: float = 1e-5,
+        patience: int = 10,
+        seed: int = 0,
+        threads: int | None = None,
+    ):
+        self.stages = stages
+        self.wire = wire
+        self.k = k
+        self.samples = samples
+        self.least = least
+        self.jackknife = jackknife
+        self.schedule = schedule
+        self.rounds = rounds
+        self.optimizer = optimizer
+        self.options = options
+        self.max_iter = max_iter
+        self.tol = tol
+        self.patience = patience
+        self.seed = seed
+        self.threads = threads
+
+    def fit(
+        self,
+        X: Corpus,
+        *,
+        dev: Corpus | None = None,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+        checkpoint_every: int | None = None,
+        log: str | Path | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Self:
+        """Trains on a corpus with a column for each stage's target. `dev`: training stops when the last stage's score
+        there no longer rises (in its own training, each stage's). The rest is as for `CRF.fit`; each training keeps its
+        checkpoint and its log under the name of its stage, or `joint`."""
+        from trellis.cascade.development import check_development
+        from trellis.cascade.learning import Keeping, Learning
+        from trellis.models.recipe import optimizer_of
+
+        began = time.perf_counter()
+        stages = self._checked()
+        if not isinstance(X, Corpus):
+            raise DataError(f"a cascade learns from a corpus with columns (read_conll), not from {type(X).__name__}")
+        if dev is not None:
+            check_development(dev)
+        keeping = Keeping(checkpoint, resume, checkpoint_every, log, progress)
+        learning = Learning(self, stages, X, dev, keeping)
+        outcomes = {stage.target: outcome for stage, outcome in zip(stages, learning.stage_by_stage(), strict=True)}
+        if self.wire == "joint" and len(stages) > 1:
+            outcomes["joint"] = learning.together()
+        self.outcomes_ = outcomes
+        last = list(outcomes.values())[-1]
+        self._adopt(learning.model, last, list(X.file_columns or X.columns))
+        self.seconds_ = time.perf_counter() - began
+        for name, outcome in outcomes.items():
+            settings: Any = self._settings if name == "joint" else next(s for s in stages if s.target == name)
+            estimator = settings if name == "joint" else settings.estimator(self.seed, None)
+            warn_of_scores(outcome)
+            warn_of_stop(outcome, optimizer_of(estimator))
+        return self
+
+    def _adopt(self, model: CascadeModel, outcome: Outcome, columns: list[str]) -> None:
+        self.model_ = model
+        self.columns_ = columns
+        self.objective_ = outcome.objective
+        self.converged_ = outcome.converged
+        self.iterations_ = outcome.iterations
+        self.evaluations_ = outcome.evaluations
+        self.seconds_ = outcome.seconds
+        self.stopped_early_ = outcome.stopped_early
+        self.dev_score_ = outcome.dev_score
+
+    # answers
+
+    @property
+    def targets_(self) -> list[str]:
+        """What is predicted, lower stages first."""
+        return [stage.target for stage in self._model.stages]
+
+    @property
+    def classes_(self) -> dict[str, list[str]]:
+        """The labels of each stage."""
+        return {stage.target: list(stage.model.labels) for stage in self._model.stages}
+
+    def predict_columns(self, X: Corpus) -> dict[str, Column]:
+        """The best label of every token, a column for each stage, lower stages first."""
+        model = self._model
+        found = model.best(self._corpus(X), self._threads)
+        return {stage.target: Column(ids, stage.model.labels) for stage, ids in zip(model.stages, found, strict=True)}
+
+    def predict(self, X: Corpus) -> dict[str, list[list[str]]]:
+        """The best labels of each stage: a list for each sentence."""
+        out = {}
+        for target, column in self.predict_columns(X).items():
+            names = column.values()
+            out[target] = [names[a:b] for a, b in pairwise(X.offsets.tolist())]
+        return out
+
+    def predict_marginals(self, X: Corpus) -> dict[str, list[F64]]:
+        """P(label) of every token: for each stage an array [tokens, labels] for each sentence, labels in the order of
+        `classes_`."""
+        model = self._model
+        found = model.marginals(self._corpus(X), self._threads)
+        return {
+            stage.target: [rows[a:b] for a, b in pairwise(X.offsets.tolist())]
+            for stage, rows in zip(model.stages, found, strict=True)
+        }
+
+    def evaluate(self, X: Corpus) -> dict[str, Report]:
+        """Accuracy, and precision, recall and F1 of segments where labels encode such, of each stage whose column the
+        corpus has."""
+        found = self.predict_columns(X)
+        if self.targets_[-1] not in X.columns:
+            gold_of(X, None, self.targets_[-1])  # which says so
+        return {
+            target: compare(gold_of(X, None, target), column, X.offsets)
+            for target, column in found.items()
+            if target in X.columns
+        }
+
+    def score(self, X: Corpus) -> float:
+        """That of the last stage: F1 of segments when its labels are a segment encoding, else accuracy."""
+        return self.evaluate(X)[self.targets_[-1]].headline
+
+    # files
+
+    def save(self, path: str | Path) -> None:
+        """Writes one model file, atomically."""
+        from trellis.cascade.serial import description_of
+        from trellis.store import write_model
+
+        write_model(path, *description_of(self))
+
+    @classmethod
+    def load(cls, path: str | Path, functions: Callables | None = None) -> Self:
+        """Reads a model file; nothing in it is executed or trusted. A stage's `Smooth` has to be given again, under the
+        name of the stage."""
+        from trellis.store import read_model
+
+        return cls._from_serialised(*read_model(path), path=path, functions=functions or {})
+
+    @classmethod
+    def _from_serialised(cls, description: Any, tensors: Any, path: str | Path, functions: Callables) -> Self:
+        from trellis.cascade.serial import cascade_from
+
+        cascade: Self = cascade_from(cls, description, tensors, path, functions)
+        return cascade
+
+    def __getstate__(self) -> dict[str, Any]:
+        from trellis.cascade.serial import description_of
+        from trellis.store import to_bytes
+
+        fitted = to_bytes(*description_of(self)) if hasattr(self, "model_") else None
+        smooth: dict[str, Smooth] = {}
+        if fitted is not None:
+            smooth = {stage.target: stage.smooth for stage in self.stages if stage.smooth is not None}
+        return {"params": self.get_params(), "file": fitted, "functions": smooth}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from trellis.store import from_bytes
+
+        self.__dict__.update(state["params"])
+        if state["file"] is not None:
+            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle", functions=state["functions"])
+            self.__dict__.update({**loaded.__dict__, **state["params"]})
+
+    # settings
+
+    @property
+    def _model(self) -> CascadeModel:
+        if not hasattr(self, "model_"):
+            raise NotFittedError("this Cascade has not been trained; call fit or load first")
+        return self.model_
+
+    @property
+    def _threads(self) -> int:
+        check_settings(self, "threads")
+        return self.threads or threads_available()
+
+    @property
+    def _settings(self) -> JointSettings:
+        return JointSettings(self)
+
+    def _corpus(self, X: Any) -> Corpus:
+        if not isinstance(X, Corpus):
+            raise DataError(f"a cascade reads the columns of a corpus (read_conll); it was given {type(X).__name__}")
+        return X
+
+    def _checked(self) -> list[Stage]:
+        """The stages, lower ones first."""
+        check_settings(self)
+        if not isinstance(self.stages, Sequence) or not self.stages:
+            raise SettingError(f"stages is {shown(self.stages)}; expected a list of trellis.Stage")
+        for stage in self.stages:
+            if not isinstance(stage, Stage):
+                raise SettingError(f"stages has {shown(stage)}; expected trellis.Stage('target', ...)")
+        if self.wire not in WIRES:
+            raise SettingError(f"wire is {shown(self.wire)}; expected {', '.join(WIRES)}")
+        for name in ("k", "samples", "rounds"):
+            if not is_count(getattr(self, name)):
+                raise SettingError(f"{name} is {shown(getattr(self, name))}; expected a whole number >= 1")
+        if check_probability("least", self.least) >= 0.5:
+            raise SettingError(f"least is {self.least!r}; expected a small probability, below 0.5")
+        if self.jackknife != 0 and not (is_count(self.jackknife) and self.jackknife > 1):
+            raise SettingError(f"jackknife is {shown(self.jackknife)}; expected 2 folds or more, or 0")
+        if self.jackknife and self.wire in ("gold", "joint"):
+            raise SettingError(f"jackknife has no meaning with the wire '{self.wire}'; leave it out")
+        if self.schedule not in SCHEDULES:
+            raise SettingError(f"schedule is {shown(self.schedule)}; expected {' or '.join(SCHEDULES)}")
+        return in_order(self.stages)
+
+
+class JointSettings:
+    """A cascade's settings as joint training looks at them: see `Fitting`."""
+
+    loss: str | None = None
+    l1 = 0.0
+    l2 = 1.0
+    hyperbolic = 0.0
+
+    def __init__(self, cascade: Cascade):
+        self._cascade = cascade
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cascade, name)
+
+    def get_params(self) -> dict[str, Any]:
+        params = self._cascade.get_params()
+        tables = [stage.table() for stage in self._cascade.stages]
+        return {**params, "stages": tables, "l2": self.l2}

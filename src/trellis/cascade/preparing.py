@@ -1,0 +1,283 @@
+"""A stage made ready for training: labels, features, what it reads, and weights for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.cascade.monomials import Curve
+from trellis.cascade.plan import Beliefs, gold_beliefs
+from trellis.cascade.stage import Stage
+from trellis.cascade.wiring import Wiring, context_columns, parted
+from trellis.corpus import Corpus
+from trellis.errors import DataError, SettingError
+from trellis.features import Packed, TagDictionary, TemplateFeatures
+from trellis.features.spans import SpanFeatures, parse_spans
+from trellis.features.template import Template
+from trellis.lattice.rules import Rules
+from trellis.losses import Loss, Target
+from trellis.models import CRF, SemiCRF
+from trellis.models.known import Known, costs_of
+from trellis.models.learning import given_labels, words_of
+from trellis.models.linear import LinearChain
+from trellis.models.path_rules import check_gold, encoding_of, rules_of
+from trellis.models.recipe import loss_of
+from trellis.models.segment_model import SegmentModel
+from trellis.models.segmenting import Segmented, segmented
+from trellis.objective import Examples
+from trellis.scoring import of_order
+from trellis.scoring.layout import WeightLayout
+from trellis.scoring.segments import SegmentLayout
+from trellis.scoring.wires import Occurring, behind
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+BOOL = NDArray[np.bool_]
+
+StageModel = LinearChain | SegmentModel
+
+
+@dataclass(frozen=True)
+class Ready:
+    """`model` has weights of zero; its layout has the stage's own attributes first, those of `wiring` behind. `packed`:
+    the data in its own attributes; `columns`: in the contexts of the wiring. `gold: I32[tokens]`, labels as lattices
+    have them, of which there are `labels`; `known: BOOL[tokens]`, where there is one label; `fits: BOOL[sentences]`,
+    which sentences count."""
+
+    stage: Stage
+    model: StageModel
+    packed: Packed
+    wiring: Wiring | None
+    columns: I32 | None
+    gold: I32
+    labels: tuple[str, ...]
+    known: BOOL
+    fits: BOOL
+    target: Target
+    rules: Rules | None
+    loss: Loss
+    offsets: I64
+
+    @property
+    def curve(self) -> Curve | None:
+        return None if self.stage.smooth is None else self.stage.smooth.curve
+
+    @property
+    def gold_beliefs(self) -> Beliefs:
+        return gold_beliefs(self.gold, len(self.labels), self.offsets, self.known)
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether labels of neighbouring tokens have a probability together that can be asked for."""
+        return isinstance(self.model, LinearChain) and self.model.layout.order == 1
+
+    def examples(self, occurring: tuple[Occurring, Occurring | None] | None) -> Examples:
+        """The training data, with what was read of lower stages, if anything."""
+        packed = self.packed if occurring is None else with_wires(self.packed, self.model.features, *occurring)
+        return self._examples(packed, self.packed.arcs if occurring is None else packed.arcs)
+
+    def own_examples(self) -> Examples:
+        """The same without that, for joint training, where the stage's loss has a weight. Attributes on transitions are
+        with what is read, if that bears on transitions."""
+        arcs = None if self.wiring is not None and self.wiring.transitions else self.packed.arcs
+        examples, weights, weight = self._examples(self.packed, arcs), self.target.weights, float(self.stage.weight)
+        if weights is None and weight == 1.0:
+            return examples
+        weights = np.full(len(self.offsets) - 1, weight) if weights is None else weight * weights
+        return replace(examples, more=replace(examples.target, weights=weights))
+
+    def _examples(self, packed: Packed, arcs: Packed | None) -> Examples:
+        return Examples(
+            packed.indptr, packed.ids, packed.values, self.gold, self.offsets, arcs, packed.allowed, self.target,
+            packed.spans, rules=self.rules,
+        )  # fmt: skip
+
+
+def with_wires(packed: Packed, features: Any, labels: Occurring, arcs: Occurring | None) -> Packed:
+    """With the attributes that were read behind a token's own."""
+    more = _merged(packed, labels, features.attributes)
+    if arcs is None:
+        return more
+    tokens = len(packed.indptr) - 1
+    own = packed.arcs or Packed(np.zeros(tokens + 1, np.int64), np.zeros(0, np.int32))
+    return replace(more, arcs=_merged(own, arcs, features.arc_attributes))
+
+
+def _merged(packed: Packed, more: Occurring, base: int) -> Packed:
+    values = np.ones(len(packed.ids)) if packed.values is None else packed.values
+    both, _ = behind(Occurring(packed.indptr, packed.ids, values), more, base)
+    return replace(packed, indptr=both.start, ids=both.ids, values=both.values)
+
+
+def prepared(stage: Stage, corpus: Corpus, lower: Sequence[Ready], seed: int, threads: int) -> Ready:
+    """`lower`: all stages that may be read. Stages that are not known somewhere have no part there."""
+    estimator = stage.estimator(seed, threads)
+    try:
+        return _prepared(stage, estimator, corpus, [one for one in lower if one.stage.target in stage.reads], threads)
+    except SettingError as error:
+        raise SettingError(f"stage '{stage.target}': {error}") from None
+
+
+def _prepared(stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, lower: Sequence[Ready], threads: int) -> Ready:
+    offsets = corpus.offsets
+    given = given_labels(estimator, corpus, None)
+    features, packed, wired, functions = _own_features(stage, estimator, corpus, given, threads)
+    wiring, columns = None, None
+    if lower:
+        names = {one.stage.target: one.labels for one in lower}
+        beliefs = [one.gold_beliefs for one in lower]
+        wiring = Wiring.learn(wired, corpus, names, beliefs, functions, estimator.min_count)
+        columns = None if wiring.context is None else context_columns(wiring.context, corpus)
+    if isinstance(estimator, SemiCRF):
+        return _segments(stage, estimator, corpus, given, features, packed, wiring, columns, lower)
+    costs = costs_of(estimator.costs, given.labels)
+    loss = loss_of(estimator, given.kind, costs is not None)
+    encoding = encoding_of(estimator.encoding, estimator.order, given, offsets)
+    if encoding is not None and given.kind == "gold":
+        check_gold(corpus, given, offsets, encoding)
+    seen = _as_seen(packed, features, wiring, columns, lower, offsets)
+    layout = estimator._layout(given, seen, offsets, _Counts.of(features, wiring))
+    rules = rules_of(encoding, estimator.only_seen, given.labels, layout)
+    if estimator.order != 1:
+        layout = of_order(layout, estimator.order, given.gold, offsets, given.seen, estimator.all_transitions)
+    model = LinearChain(
+        tuple(given.labels), features, layout, np.zeros(layout.size), None, rules, encoding, estimator.only_seen
+    )
+    known, weights = _known(given, offsets)
+    target = Target(given.gold, weights, costs, given.known)
+    return Ready(
+        stage, model, packed, wiring, columns, given.gold, tuple(given.labels), known, np.ones(len(corpus), bool),
+        target, rules, loss, offsets,
+    )  # fmt: skip
+
+
+def _segments(
+    stage: Stage,
+    estimator: SemiCRF,
+    corpus: Corpus,
+    given: Known,
+    features: TemplateFeatures,
+    packed: Packed,
+    wiring: Wiring | None,
+    columns: I32 | None,
+    lower: Sequence[Ready],
+) -> Ready:
+    from trellis.labels.encode import labels_of
+
+    offsets = corpus.offsets
+    if packed.arcs is not None or (wiring is not None and wiring.arc_attributes):
+        raise SettingError("attributes on transitions have no place in a semi-crf; leave them out")
+    loss = loss_of(estimator, given.kind, False)
+    segs: Segmented = segmented(given, offsets, estimator.longest)
+    parts = parse_spans(estimator.segments)
+    if parts:
+        column = words_of(corpus, stage.target, [one.stage.target for one in lower])
+        short = segs.end - segs.start <= segs.types.longest[0]
+        spans = SpanFeatures.learn(
+            column, parts, corpus[column], segs.start[short], segs.end[short], estimator.min_count
+        )
+        features = replace(features, spans=spans)
+        packed = replace(packed, spans=spans.transform(corpus[column], offsets))
+    seen = _as_seen(packed, features, wiring, columns, lower, offsets)
+    layout = estimator._layout(segs, seen, offsets, _Counts.of(features, wiring))
+    model = SegmentModel.of(segs.kinds, segs.encoding, features, layout, np.zeros(layout.size))
+    if not segs.fits.any():
+        raise DataError("every sentence has a segment that is longer than `longest` allows; allow longer ones")
+    known, weights = _known(given, offsets)
+    weights = np.where(segs.fits, 1.0 if weights is None else weights, 0.0)
+    target = Target(segs.gold, None if np.all(weights == 1.0) else weights, None, segs.known)
+    return Ready(
+        stage, model, packed, wiring, columns, segs.gold, tuple(labels_of(segs.kinds, "iob2")), known, segs.fits,
+        target, None, loss, offsets,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """How many attributes there are: what layouts ask of features."""
+
+    attributes: int
+    arc_attributes: int
+    spans: SpanFeatures | None
+
+    @classmethod
+    def of(cls, features: TemplateFeatures, wiring: Wiring | None) -> Any:
+        more, arcs = (0, 0) if wiring is None else (wiring.attributes, wiring.arc_attributes)
+        return cls(features.attributes + more, features.arc_attributes + arcs, features.spans)
+
+
+def _as_seen(
+    packed: Packed,
+    features: TemplateFeatures,
+    wiring: Wiring | None,
+    columns: I32 | None,
+    lower: Sequence[Ready],
+    offsets: I64,
+) -> Packed:
+    """With what would be read if lower stages were right: weights exist for what goes together then."""
+    if wiring is None:
+        return packed
+    labels, arcs = wiring.expand([one.gold_beliefs for one in lower], columns, offsets, 0.0)
+    return with_wires(packed, features, labels.occurring, None if arcs is None else arcs.occurring)
+
+
+def _known(given: Known, offsets: I64) -> tuple[BOOL, F64 | None]:
+    """Tokens with one label, BOOL[tokens], and which sentences have any, as weights; None if all have."""
+    if given.known is None:
+        return np.ones(len(given.gold), bool), None
+    known = np.asarray(given.known.sum(axis=1) == 1)
+    informed = ~given.known.all(axis=1)
+    sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    some = np.bincount(sentence, weights=informed, minlength=len(offsets) - 1) > 0
+    return known, None if some.all() else some.astype(np.float64)
+
+
+def _own_features(
+    stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, given: Known, threads: int
+) -> tuple[TemplateFeatures, Packed, tuple[Template, ...], Mapping[str, Any]]:
+    """What the stage sees of the input, learnt, and its templates that read lower stages."""
+    from trellis.features import callables_of, templates_for
+
+    compact, functions = corpus.compact(), callables_of(estimator.features)
+    templates = templates_for(estimator.features, list(compact.columns), stage.target, compact.file_columns)
+    own, wired = parted(templates, stage.reads)
+    for name in stage.reads:
+        if not any(part.view.column == name for template in wired for part in template.parts):
+            wired += templates_for(
+                f"{name}[-2:2] + ({name}[-1] & {name}[0]) + ({name}[0] & {name}[1])",
+                list(compact.columns),
+                stage.target,
+            )
+    features, packed = TemplateFeatures.learn(
+        compact, own, stage.target, functions, estimator.min_count, estimator.hash_size, threads
+    )
+    if estimator.tag_dictionary is not None:
+        column = words_of(compact, stage.target, stage.reads)
+        words, labels = compact[column], len(given.labels)
+        known = TagDictionary.learn(column, words, given.gold, labels, estimator.tag_dictionary)
+        features, packed = replace(features, dictionary=known), replace(packed, allowed=known.allowed(words))
+    return features, packed, wired, functions
+
+
+def own_part(
+    layout: WeightLayout | SegmentLayout, attributes: int, arcs_are_read: bool
+) -> tuple[Any, I64, slice, slice]:
+    """A stage's layout without what it reads, which weights that is (I64[...]), and where those of what it reads are:
+    on labels, on transitions. All attributes on transitions count as read, if any are."""
+    tokens = layout.tokens if isinstance(layout, SegmentLayout) else layout
+    pairs, first = tokens.pairs, int(tokens.pair_start[attributes])
+    own = replace(tokens, pair_start=tokens.pair_start[: attributes + 1], pair_label=tokens.pair_label[:first])
+    if isinstance(layout, SegmentLayout):
+        rest = np.arange(pairs, layout.size)
+        return replace(layout, tokens=own), np.concatenate([np.arange(first), rest]), slice(first, pairs), slice(0, 0)
+    arcs = slice(tokens.tuples_at, tokens.tuples_at)
+    if arcs_are_read:
+        own = replace(own, arc_start=np.zeros(1, np.int64), arc_pair=np.zeros(0, np.int32))
+        arcs = slice(tokens.arcs_at, tokens.tuples_at)
+    rest = np.concatenate([np.arange(pairs, arcs.start), np.arange(arcs.stop, tokens.size)])
+    return own, np.concatenate([np.arange(first), rest]), slice(first, pairs), arcs

@@ -1,0 +1,178 @@
+"""A stage of a cascade: what it labels, what it reads of lower stages, and the model that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.cascade.monomials import Curve
+from trellis.errors import SettingError, shown
+from trellis.models import CRF, SemiCRF
+from trellis.models.settings import check_settings, is_number, plain
+
+F64 = NDArray[np.float64]
+
+KINDS: dict[str, type[CRF] | type[SemiCRF]] = {"crf": CRF, "semi-crf": SemiCRF}
+# settings that are the cascade's, or mean nothing in one
+_NOT_HERE = ("target", "features", "threads", "seed", "warm_start", "prune")
+
+_POINTS = np.linspace(0.0, 1.0, 41)
+_STEP = 1e-6
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """A function of probabilities, from 0 to 1, that upper stages see in place of these, and its derivative: both take
+    an array and give one. f(0) must be 0, as what is improbable is not looked at. `second`, its second derivative, is
+    for newton-cg; without it that is taken from differences. Whether the derivatives are right is checked."""
+
+    f: Callable[[F64], F64]
+    derivative: Callable[[F64], F64]
+    second: Callable[[F64], F64] | None = None
+
+    def __post_init__(self) -> None:
+        values = _asked(self.f, _POINTS, "the function")
+        if abs(values[0]) > 1e-9:
+            raise SettingError(
+                f"the function is {values[0]:g} at 0; expected 0, as what is improbable is not looked at"
+            )
+        _compare(self.f, _asked(self.derivative, _POINTS, "its derivative"), "the derivative")
+        if self.second is not None:
+            _compare(self.derivative, _asked(self.second, _POINTS, "its second derivative"), "the second derivative")
+
+    @property
+    def curve(self) -> Curve:
+        return Curve(self.f, self.derivative, self.second or self._differences)
+
+    def _differences(self, x: F64) -> F64:
+        low, high = np.maximum(x - _STEP, 0.0), np.minimum(x + _STEP, 1.0)
+        return np.asarray((self.derivative(high) - self.derivative(low)) / (high - low))
+
+
+def _asked(f: Callable[[F64], F64], x: F64, what: str) -> F64:
+    try:
+        values = np.asarray(f(x.copy()), np.float64)
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"{what} cannot be asked about an array of numbers: {error}") from None
+    if values.shape != x.shape:
+        raise SettingError(f"{what} gives an array of the shape {values.shape} for one of {x.shape}")
+    if not np.isfinite(values).all():
+        raise SettingError(f"{what} is {values[~np.isfinite(values)][0]} at {x[~np.isfinite(values)][0]:g}")
+    return values
+
+
+def _compare(f: Callable[[F64], F64], given: F64, what: str) -> None:
+    low, high = np.maximum(_POINTS - _STEP, 0.0), np.minimum(_POINTS + _STEP, 1.0)
+    slope = (_asked(f, high, "it") - _asked(f, low, "it")) / (high - low)
+    wrong = ~np.isclose(given, slope, rtol=1e-3, atol=1e-3)
+    for k in np.flatnonzero(wrong)[:1].tolist():
+        raise SettingError(f"{what} is {given[k]:g} at {_POINTS[k]:g}, where differences are {slope[k]:g}; mend it")
+
+
+class Stage:
+    """target: the column to predict.
+    features: as for `CRF`. Those that name the target of a stage that is read see how probable its labels are.
+    reads: targets of lower stages. If no feature names one of them, its labels at the token and beside it, and pairs of
+    neighbours, are read.
+    model: crf or semi-crf; settings: those of `CRF` or `SemiCRF`, such as loss, l2, order, encoding or min_count.
+    weight: how much the stage's loss counts in joint training.
+    smooth: a function of the probabilities that are read (see `Smooth`).
+    """
+
+    def __init__(
+        self,
+        target: str,
+        features: Any = "chunking",
+        *,
+        reads: Sequence[str] = (),
+        model: str = "crf",
+        weight: float = 1.0,
+        smooth: Smooth | None = None,
+        **settings: Any,
+    ):
+        self.target = target
+        self.features = features
+        self.reads = (reads,) if isinstance(reads, str) else tuple(reads)
+        self.model = model
+        self.weight = weight
+        self.smooth = smooth
+        self.settings = dict(settings)
+        self._check()
+
+    def _check(self) -> None:
+        if not isinstance(self.target, str) or not self.target:
+            raise SettingError(f"a stage's target is {shown(self.target)}; expected the name of a column")
+        where = f"stage '{self.target}'"
+        if self.model not in KINDS:
+            raise SettingError(f"{where}: the model is {shown(self.model)}; expected {' or '.join(KINDS)}")
+        if not all(isinstance(name, str) for name in self.reads) or len(set(self.reads)) < len(self.reads):
+            raise SettingError(f"{where}: reads is {shown(self.reads)}; expected targets of lower stages, each once")
+        if not is_number(self.weight) or self.weight <= 0:
+            raise SettingError(f"{where}: the weight is {shown(self.weight)}; expected a number > 0")
+        if self.smooth is not None and not isinstance(self.smooth, Smooth):
+            raise SettingError(f"{where}: smooth is {shown(self.smooth)}; expected trellis.Smooth(f, derivative)")
+        known = [name for name in KINDS[self.model]._parameter_names() if name not in _NOT_HERE]
+        for name in self.settings:
+            if name not in known:
+                raise SettingError(f"{where}: unknown setting '{name}'; there are: {', '.join(known)}")
+        check_settings(self.estimator(0, None))
+
+    def estimator(self, seed: int, threads: int | None) -> CRF | SemiCRF:
+        """The model by itself, as yet untrained."""
+        kind: Any = KINDS[self.model]
+        estimator: CRF | SemiCRF = kind(
+            target=self.target, features=self.features, seed=seed, threads=threads, **self.settings
+        )
+        return estimator
+
+    def table(self) -> dict[str, Any]:
+        """As JSON can hold it; functions are not part of it."""
+        own = {"target": self.target, "features": self.features, "reads": list(self.reads), "model": self.model,
+               "weight": float(self.weight), "smooth": self.smooth is not None, **self.settings}  # fmt: skip
+        return {name: plain(value) for name, value in own.items()}
+
+    @classmethod
+    def of_table(cls, table: Mapping[str, Any], smooth: Smooth | None = None) -> Stage:
+        """The reverse."""
+        return cls(**{**table, "smooth": smooth})
+
+    def __repr__(self) -> str:
+        more = "".join(f", {name}={value!r}" for name, value in self.settings.items())
+        reads = f", reads={list(self.reads)!r}" if self.reads else ""
+        return f"Stage({self.target!r}, {self.features!r}{reads}{more})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stage) and self.table() == other.table() and self.smooth == other.smooth
+
+    def __hash__(self) -> int:
+        return hash(self.target)
+
+
+def in_order(stages: Sequence[Stage]) -> list[Stage]:
+    """Lower stages first, otherwise as they were given; SettingError for what is no cascade."""
+    names = [stage.target for stage in stages]
+    for name in names:
+        if names.count(name) > 1:
+            raise SettingError(f"two stages have the target '{name}'; expected one each")
+    for stage in stages:
+        for name in stage.reads:
+            if name == stage.target:
+                raise SettingError(f"stage '{name}' reads itself")
+            if name not in names:
+                raise SettingError(f"stage '{stage.target}' reads '{name}', which no stage predicts; there are: "
+                                   f"{', '.join(names)}")  # fmt: skip
+    ordered: list[Stage] = []
+    left = list(stages)
+    while left:
+        done = {stage.target for stage in ordered}
+        ready = [stage for stage in left if set(stage.reads) <= done]
+        if not ready:
+            circle = ", ".join(f"'{stage.target}'" for stage in left)
+            raise SettingError(f"the stages {circle} read each other in a circle; leave one of the readings out")
+        ordered.append(ready[0])
+        left.remove(ready[0])
+    return ordered

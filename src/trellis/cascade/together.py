@@ -1,0 +1,108 @@
+"""All stages of a cascade as one objective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.cascade.joint import JointShard, JointStage, Reads
+from trellis.cascade.preparing import Ready, own_part
+from trellis.labels import runs
+from trellis.models.recipe import prior_of
+from trellis.objective import Prior, PriorsOfParts
+from trellis.objective.cutting import cuts, kind_of_shard
+from trellis.objective.shard import BLOCK
+from trellis.scoring.layout import WeightLayout
+from trellis.scoring.segments import SegmentLayout
+from trellis.scoring.wires import ArcWireScoring, Occurring, WireScoring
+
+F64 = NDArray[np.float64]
+
+_WRITTEN = 512  # tokens in a block where a stage's lattices are written out arc by arc
+
+
+def joint_shards(ready: Sequence[Ready], reads: Sequence[tuple[int, ...]], least: float) -> list[JointShard]:
+    """`reads`: the numbers of the stages that each stage reads."""
+    bases = np.cumsum([0, *(one.model.layout.size for one in ready)]).tolist()
+    parts = [_Part(one, base, lower) for one, base, lower in zip(ready, bases, reads, strict=False)]
+    block = BLOCK if all(_is_quick(one.model.layout) for one in ready) else _WRITTEN
+    read = {s for lower in reads for s in lower}
+    chained = {
+        s
+        for one, lower in zip(ready, reads, strict=True)
+        if one.wiring is not None
+        for s, pairs in zip(lower, one.wiring.chained, strict=True)
+        if pairs and ready[s].is_chain
+    }
+    return [
+        JointShard([part.stage(a, b, block, s in read, s in chained) for s, part in enumerate(parts)], least)
+        for a, b in cuts(ready[0].offsets)
+    ]
+
+
+def joint_prior(ready: Sequence[Ready], seed: int) -> Prior:
+    """Each stage's own."""
+    priors = [prior_of(one.stage.estimator(seed, None)) for one in ready]
+    return PriorsOfParts([one.model.layout.size for one in ready], priors)
+
+
+def _is_quick(layout: WeightLayout | SegmentLayout) -> bool:
+    return isinstance(layout, WeightLayout) and layout.order <= 1
+
+
+class _Part:
+    """A stage, ready to be cut."""
+
+    def __init__(self, ready: Ready, base: int, lower: tuple[int, ...]):
+        self.ready, self.lower = ready, lower
+        layout: Any = ready.model.layout
+        features, self.arcs_are_read = ready.model.features, ready.wiring is not None and bool(ready.wiring.transitions)
+        self.own, index, at, arcs_at = own_part(layout, features.attributes, self.arcs_are_read)
+        self.index, self.at, self.arcs_at = index + base, _moved(at, base), _moved(arcs_at, base)
+        tokens: WeightLayout = layout.tokens if isinstance(layout, SegmentLayout) else layout
+        none = np.zeros(0, np.int32)
+        start = tokens.pair_start[features.attributes :]
+        self.wired = WeightLayout(
+            tokens.labels,
+            start - start[0],
+            tokens.pair_label[start[0] :],
+            none,
+            none,
+            tokens.arc_start,
+            tokens.arc_pair,
+        )
+        self.examples = ready.own_examples()
+        self.make = kind_of_shard(self.own, self.examples, plain=ready.packed.allowed is not None)
+
+    def stage(self, first: int, last: int, block: int, is_read: bool, is_chained: bool) -> JointStage:
+        """For sentences first..last."""
+        part, ready = self.examples.part(first, last), self.ready
+        shard = self.make(self.own, replace(part, blocks=runs(part.offsets, block)), ready.loss)
+        a, b = int(ready.offsets[first]), int(ready.offsets[last])
+        reads = None
+        if ready.wiring is not None:
+            reads = Reads(
+                self.lower, ready.wiring, WireScoring(self.wired),
+                ArcWireScoring(self.wired) if self.arcs_are_read else None, self.at, self.arcs_at,
+                None if ready.columns is None else ready.columns[a:b], ready.curve, self._own_arcs(a, b, part.offsets),
+                ready.model.features.arc_attributes,
+            )  # fmt: skip
+        return JointStage(shard, self.index, len(ready.labels), reads, is_read, is_chained)
+
+    def _own_arcs(self, a: int, b: int, offsets: NDArray[np.int64]) -> Occurring | None:
+        arcs = self.ready.packed.arcs
+        if not self.arcs_are_read or arcs is None:
+            return None
+        from trellis.scoring.arcs import ArcOccurrences
+
+        here = arcs.part(a, b)
+        kept = ArcOccurrences.effective(here.indptr, here.ids, here.values, offsets)
+        return Occurring(kept.indptr, kept.ids, kept.values if len(kept.values) else np.ones(len(kept.ids)))
+
+
+def _moved(place: slice, base: int) -> slice:
+    return slice(place.start + base, place.stop + base)
