@@ -33,148 +33,141 @@ def expand(
     offsets: Array,
     least: float,
     inner: bool,
-    fill: bool,
     start: Array,
     ids: Array,
     weight: Array,
     p: Array,
     times: Array,
     over: Array,
-) -> None:
-    """Counts what there is at each token into start[t + 1]; or with `fill`, once that has been added up, writes
-    ids: I32[n], the attributes' weights F64[n], their probabilities F64[n], and the numbers of nodes, or of arcs behind
-    all nodes, that multiply and divide: times, over: I32[n, parts], -1 for none. `inner`: first tokens have none.
-    context: I32[tokens, columns]."""
-    most = 1
-    for n in range(len(plan.first) - 1):
-        most = max(most, plan.first[n + 1] - plan.first[n])
+) -> int:
+    """Lists what there is at each token, start: I64[tokens + 1]: ids: I32[n], the attributes' weights F64[n], their
+    probabilities F64[n], and the numbers of nodes, or of arcs behind all nodes, that multiply and divide: times, over:
+    I32[n, parts], -1 for none. `inner`: first tokens have none. context: I32[tokens, columns].
+
+    Returns how many there are; where that is more than there is room for, the rest is not written.
+
+    Arrays are taken out of their tuples first: to do so at every token would cost more than all the rest.
+    """
+    node_start, node_label, node_p = lower.node_start, lower.label, lower.node_p
+    arc_start, arc_before, arc_here, arc_p = lower.arc_start, lower.before, lower.here, lower.arc_p
+    chained, labels = lower.chained, lower.labels
+    part_first, part_stage, part_row, part_radix = plan.first, plan.stage, plan.row, plan.radix
+    part_table, table_start, table_digit, table_weight = plan.table, plan.table_start, plan.digit, plan.weight
+    group_of, context_of, context_radix = plan.group, plan.context, plan.context_radix
+    group_start, codes, reach = plan.group_start, plan.codes, plan.reach
+    most = times.shape[1]
     entry, end, mode = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     label, digit, digit_end = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     code, chance, factor = np.empty(most, np.int64), np.empty(most), np.empty(most)
-    part_p = np.empty(most)  # of what was taken last
     divisor = np.empty(most, np.int64)
-    nodes = len(lower.node_p)
+    nodes, room, found = len(node_p), len(ids), 0
+    start[0] = 0
     for s in range(len(offsets) - 1):
         a, b = offsets[s], offsets[s + 1]
-        for t in range(a + int(inner), b):
-            found, write = 0, start[t]
-            for n in range(len(plan.first) - 1):
-                base, last = plan.first[n], plan.first[n + 1] - 1 - plan.first[n]
+        for t in range(a, b):
+            for n in range(len(part_first) - 1):
+                if inner and t == a:
+                    break
+                base, last = part_first[n], part_first[n + 1] - 1 - part_first[n]
                 first_code = 0
-                if plan.context[n] >= 0:
-                    seen = context[t, plan.context[n]]
+                if context_of[n] >= 0:
+                    seen = context[t, context_of[n]]
                     if seen < 0:
                         continue
-                    first_code = seen * plan.context_radix[n]
+                    first_code = seen * context_radix[n]
+                low, high = group_start[group_of[n]], group_start[group_of[n] + 1]
                 k = 0
-                _begin(lower, plan, base, k, t, a, b, mode, label, entry, end, digit, digit_end)
+                entry[0] = -2  # not yet begun
                 while k >= 0:
-                    if not _advance(lower, plan, base, k, t, mode, label, entry, end, digit, digit_end, part_p):
-                        k -= 1
-                        continue
                     x = base + k
-                    chance[k] = part_p[k] * (chance[k - 1] if k > 0 else 1.0)
-                    divisor[k] = -1
-                    if mode[k] == ARC:
-                        e = _node_of(lower, plan.stage[x], t + plan.row[x] - 1, label[k - 1])
-                        divisor[k] = e
-                        chance[k] /= lower.node_p[e]
-                    if not chance[k] > least:
-                        continue
-                    code[k] = (code[k - 1] if k > 0 else first_code) + plan.radix[x] * plan.digit[digit[k]]
-                    factor[k] = plan.weight[digit[k]] * (factor[k - 1] if k > 0 else 1.0)
+                    place = t + part_row[x]
+                    if entry[k] == -2:
+                        stage = part_stage[x]
+                        digit[k] = digit_end[k] = 0
+                        if place < a or place >= b:
+                            mode[k] = EDGE
+                            label[k] = labels[stage] + (a - place - 1 if place < a else reach + place - b)
+                            entry[k], end[k] = -1, 1
+                        elif (
+                            k > 0
+                            and place > a
+                            and part_stage[x - 1] == stage
+                            and part_row[x - 1] == part_row[x] - 1
+                            and chained[stage]
+                        ):
+                            mode[k] = ARC
+                            entry[k], end[k] = arc_start[stage, place] - 1, arc_start[stage, place + 1]
+                        else:
+                            mode[k] = NODE
+                            entry[k], end[k] = node_start[stage, place] - 1, node_start[stage, place + 1]
+                    digit[k] += 1
+                    if digit[k] >= digit_end[k]:
+                        entry[k] += 1
+                        if mode[k] == ARC:
+                            while entry[k] < end[k] and arc_before[entry[k]] != label[k - 1]:
+                                entry[k] += 1
+                        if entry[k] >= end[k]:
+                            k -= 1
+                            continue
+                        e = entry[k]
+                        divisor[k] = -1
+                        so_far = chance[k - 1] if k > 0 else 1.0
+                        if mode[k] == NODE:
+                            label[k], chance[k] = node_label[e], so_far * node_p[e]
+                        elif mode[k] == ARC:
+                            label[k], chance[k] = arc_here[e], so_far * arc_p[e]
+                            stage = part_stage[x]
+                            if mode[k - 1] == NODE:
+                                divisor[k] = entry[k - 1]
+                            else:
+                                d = node_start[stage, place - 1]
+                                while node_label[d] != label[k - 1]:
+                                    d += 1
+                                divisor[k] = d
+                            chance[k] /= node_p[divisor[k]]
+                        else:
+                            chance[k] = so_far
+                        row = part_table[x] + label[k]
+                        digit[k], digit_end[k] = table_start[row], table_start[row + 1]
+                        if not chance[k] > least:
+                            digit[k] = digit_end[k]
+                        if digit[k] >= digit_end[k]:
+                            continue
+                    code[k] = (code[k - 1] if k > 0 else first_code) + part_radix[x] * table_digit[digit[k]]
+                    factor[k] = table_weight[digit[k]] * (factor[k - 1] if k > 0 else 1.0)
                     if k < last:
                         k += 1
-                        _begin(lower, plan, base, k, t, a, b, mode, label, entry, end, digit, digit_end)
+                        entry[k] = -2
                         continue
-                    attribute = _attribute_of(plan, plan.group[n], code[k])
+                    attribute = place_of(codes, low, high, code[k])
                     if attribute < 0:
                         continue
-                    if fill:
-                        w = write + found
-                        ids[w], weight[w], p[w] = attribute, factor[k], chance[k]
-                        for m in range(times.shape[1]):
-                            times[w, m] = over[w, m] = -1
+                    if found < room:
+                        ids[found], weight[found], p[found] = attribute, factor[k], chance[k]
+                        for m in range(most):
+                            times[found, m] = over[found, m] = -1
                         for m in range(k + 1):
                             if mode[m] == NODE:
-                                times[w, m] = entry[m]
+                                times[found, m] = entry[m]
                             elif mode[m] == ARC:
-                                times[w, m] = nodes + entry[m]
+                                times[found, m] = nodes + entry[m]
                                 if mode[m - 1] == NODE:  # P(i) P(i, j) / P(i)
-                                    times[w, m - 1] = -1
+                                    times[found, m - 1] = -1
                                 else:
-                                    over[w, m] = divisor[m]
+                                    over[found, m] = divisor[m]
                     found += 1
-            if not fill:
-                start[t + 1] = found
+            start[t + 1] = found
+    return found
 
 
 @part
-def _begin(
-    lower: Array, plan: Array, base: int, k: int, t: int, a: int, b: int, mode: Array, label: Array,
-    entry: Array, end: Array, digit: Array, digit_end: Array,
-) -> None:  # fmt: skip
-    """Gets ready to go through the labels of part k of a template at token t of the sentence a..b."""
-    x = base + k
-    stage, place = plan.stage[x], t + plan.row[x]
-    digit[k] = digit_end[k] = 0
-    if place < a or place >= b:
-        mode[k] = EDGE
-        beyond = a - place - 1 if place < a else plan.reach + place - b
-        entry[k], end[k], label[k] = -1, 1, lower.labels[stage] + beyond
-        return
-    behind = k > 0 and plan.stage[x - 1] == stage and plan.row[x - 1] == plan.row[x] - 1 and place > a
-    if behind and lower.chained[stage]:
-        mode[k] = ARC
-        entry[k], end[k] = lower.arc_start[stage, place] - 1, lower.arc_start[stage, place + 1]
-    else:
-        mode[k] = NODE
-        entry[k], end[k] = lower.node_start[stage, place] - 1, lower.node_start[stage, place + 1]
-
-
-@part
-def _advance(
-    lower: Array, plan: Array, base: int, k: int, t: int, mode: Array, label: Array,
-    entry: Array, end: Array, digit: Array, digit_end: Array, part_p: Array,
-) -> bool:  # fmt: skip
-    """Goes on to the next label of part k, or its next digit; false when there is none."""
-    digit[k] += 1
-    while digit[k] >= digit_end[k]:
-        entry[k] += 1
-        if entry[k] >= end[k]:
-            return False
-        e = entry[k]
-        if mode[k] == EDGE:
-            part_p[k] = 1.0
-        elif mode[k] == NODE:
-            label[k], part_p[k] = lower.label[e], lower.node_p[e]
-        else:
-            if lower.before[e] != label[k - 1]:
-                continue
-            label[k], part_p[k] = lower.here[e], lower.arc_p[e]
-        row = plan.table[base + k] + label[k]
-        digit[k], digit_end[k] = plan.table_start[row], plan.table_start[row + 1]
-    return True
-
-
-@part
-def _node_of(lower: Array, stage: int, place: int, label: int) -> int:
-    """The listed node of a label."""
-    for e in range(lower.node_start[stage, place], lower.node_start[stage, place + 1]):
-        if lower.label[e] == label:
-            return e
-    return -1
-
-
-@part
-def _attribute_of(plan: Array, group: int, code: int) -> int:
-    """The place of a code among those of a group, -1 for none."""
-    low, high = plan.group_start[group], plan.group_start[group + 1]
+def place_of(codes: Array, low: int, high: int, code: int) -> int:
+    """The place of a code among codes[low:high], which rise; -1 for none."""
     end = high
     while low < high:
         middle = (low + high) // 2
-        if plan.codes[middle] < code:
+        if codes[middle] < code:
             low = middle + 1
         else:
             high = middle
-    return low if low < end and plan.codes[low] == code else -1
+    return low if low < end and codes[low] == code else -1

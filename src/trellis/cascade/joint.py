@@ -6,6 +6,8 @@ stages' losses say about the probabilities of a stage's nodes and arcs, the grad
 loss and
 
     Cov[H, 1_e]      for every node and arc e      (MATH section 4; the paper's Algorithm 2, corrected)
+
+Where lower stages stay as they are, there is one stage, and what it reads of others is given (Bunescu 2008).
 """
 
 from __future__ import annotations
@@ -23,11 +25,11 @@ from trellis.cascade.wiring import Wiring
 from trellis.lattice import WorkChain
 from trellis.lattice.entries import ArcEntries, EntriesH, NodeEntries
 from trellis.lattice.kernels.entries import list_nodes
-from trellis.lattice.patched import PatchedChain
 from trellis.lattice.patched_solved import PatchedSolved
 from trellis.lattice.solved import Solved, SolvedChain
 from trellis.losses import Answer
 from trellis.objective.shard import Shard
+from trellis.scoring.kernels import add_at
 from trellis.scoring.wires import ArcWireScoring, Occurring, Unrolled, WireScoring, WireWeights, behind, patched
 
 F64 = NDArray[np.float64]
@@ -37,10 +39,10 @@ I64 = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Reads:
-    """What a stage reads: `lower`, the numbers of stages; attributes on labels and, maybe, on transitions, whose
-    weights are at `at` and `arcs_at` in theta; `columns`: the context, I32[tokens, contexts]; `curve`: see `Monomials`;
-    `own_arcs`: attributes of transitions that come of the input, numbered before the others, of which there are
-    `first_arc`."""
+    """What a stage reads: `lower`, the numbers of stages, or `given`, what is believed where they stay as they are;
+    attributes on labels and, maybe, on transitions, whose weights are at `at` and `arcs_at` in theta; `columns`: the
+    context, I32[tokens, contexts]; `curve`: see `Monomials`; `own_arcs`: attributes of transitions that come of the
+    input, numbered before the others, of which there are `first_arc`."""
 
     lower: tuple[int, ...]
     wiring: Wiring
@@ -52,6 +54,7 @@ class Reads:
     curve: Curve | None = None
     own_arcs: Occurring | None = None
     first_arc: int = 0
+    given: tuple[Beliefs, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -67,30 +70,41 @@ class JointStage:
     is_chained: bool
 
 
-@dataclass
-class _Pass:
-    """A stage's part in one block, on the way up."""
+@dataclass(frozen=True)
+class Found:
+    """What a stage has read in a block: on labels, and on transitions the same for lower stages (`on_arcs`) and with
+    what comes of the input (`arcs`, where `from_below` says which are the first ones)."""
 
-    kept: Any
-    solved: Solved | None
-    beliefs: Beliefs | None
-    on_labels: Monomials | None = None
+    on_labels: Monomials
+    labels: Occurring
     on_arcs: Monomials | None = None
-    unrolled: Unrolled | None = None
-    from_below: I64 | slice = slice(None)  # which of what was unrolled comes of lower stages
-    chain: Any = None
-    answer: Answer | None = None
-    by_node: F64 | None = None  # dL/dP of its listed nodes and arcs, from upper stages
-    by_arc: F64 | None = None
+    arcs: Occurring | None = None
+    from_below: I64 | None = None
 
 
 @dataclass(frozen=True)
-class _Weights:
+class StageWeights:
     """A stage's weights, ready to score with."""
 
     point: Any
     labels: WireWeights | None
     arcs: F64 | None
+
+
+@dataclass
+class Pass:
+    """A stage in one block: what its loss has `kept`, or its `answer`, where nothing else will be asked; `by_node`,
+    `by_arc`: what upper stages say of the probabilities of its listed nodes and arcs, dL/dP."""
+
+    chain: Any
+    kept: Any = None
+    answer: Answer | None = None
+    solved: Solved | None = None
+    beliefs: Beliefs | None = None
+    found: Found | None = None
+    unrolled: Unrolled | None = None
+    by_node: F64 | None = None
+    by_arc: F64 | None = None
 
 
 class JointShard:
@@ -99,12 +113,11 @@ class JointShard:
 
     def __init__(self, stages: Sequence[JointStage], least: float):
         self.stages, self.least = list(stages), least
-        self.blocks = stages[0].shard.blocks
-        self.offsets = stages[0].shard.offsets
+        self.blocks, self.offsets = stages[0].shard.blocks, stages[0].shard.offsets
         self.keeping = 0
         self.index = np.concatenate([part for stage in self.stages for part in _indexes(stage)]).astype(np.int32)
         self.loss = stages[-1].shard.loss
-        self.moderate = all(stage.shard.moderate for stage in self.stages)
+        self._given: dict[int, Found] = {}
 
     @property
     def sentences(self) -> int:
@@ -112,13 +125,13 @@ class JointShard:
 
     @property
     def has_curvature(self) -> bool:
-        return False
+        return all(stage.shard.has_curvature for stage in self.stages)
 
     def value(self, theta: F64) -> float:
         weights, value = [self._load(stage, theta) for stage in self.stages], 0.0
         for n in range(len(self.blocks)):
             for stage, here in zip(self.stages, self._up(weights, n), strict=True):
-                value += float(self._answered(stage, here, n).values.sum())
+                value += float(_answer(stage, here, n).values.sum())
         return value
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
@@ -128,22 +141,36 @@ class JointShard:
             value += self._down(weights, self._up(weights, n), n)
         return value, self._collected()
 
+    def hessian_diagonal(self, theta: F64) -> F64:
+        """About that of the stages' losses, F64[local], as if what is read were given."""
+        weights = [self._load(stage, theta) for stage in self.stages]
+        self._begin()
+        for n in range(len(self.blocks)):
+            for stage, here in zip(self.stages, self._up(weights, n, keep=True), strict=True):
+                nodes, arcs = stage.shard.loss.diagonal(here.kept, stage.shard.targets[n])
+                stage.shard._add(nodes, arcs, n, squared=True)
+                if stage.reads is not None and here.found is not None:
+                    labels = here.found.labels
+                    stage.reads.labels.add(stage.shard.on_labels(nodes, n), labels, labels.values**2)
+                    if stage.reads.arcs is not None and here.unrolled is not None:
+                        stage.reads.arcs.add_squares(here.chain.gradient, here.unrolled)
+        diagonal = self._collected()
+        return np.maximum(diagonal, 0.0, out=diagonal)
+
     def forget(self) -> None:
         for stage in self.stages:
             stage.shard.forget()
 
     def add_to(self, total: F64, gradient: F64) -> None:
         """Adds numbers of this shard's weights to ones of all weights."""
-        from trellis.scoring.kernels import add_at
-
         add_at(gradient, self.index, total)
 
-    def _load(self, stage: JointStage, theta: F64) -> _Weights:
+    def _load(self, stage: JointStage, theta: F64) -> StageWeights:
         point = stage.shard._load(theta[stage.own])
         if stage.reads is None:
-            return _Weights(point, None, None)
+            return StageWeights(point, None, None)
         arcs = None if stage.reads.arcs is None else theta[stage.reads.arcs_at]
-        return _Weights(point, stage.reads.labels.load(theta[stage.reads.at]), arcs)
+        return StageWeights(point, stage.reads.labels.load(theta[stage.reads.at]), arcs)
 
     def _begin(self) -> None:
         for stage in self.stages:
@@ -165,131 +192,150 @@ class JointShard:
 
     # up
 
-    def _up(self, weights: Sequence[_Weights], n: int) -> list[_Pass]:
-        done: list[_Pass] = []
+    def _up(self, weights: Sequence[StageWeights], n: int, keep: bool = False) -> list[Pass]:
+        """`keep`: more will be asked of all stages' losses than value and gradient."""
+        done: list[Pass] = []
         for stage, at in zip(self.stages, weights, strict=True):
-            done.append(self._solved(stage, at, n, done))
+            done.append(self._solved(stage, at, n, done, keep))
         return done
 
-    def _solved(self, stage: JointStage, at: _Weights, n: int, lower: Sequence[_Pass]) -> _Pass:
-        shard, here = stage.shard, _Pass(None, None, None)
-        if stage.reads is not None:
-            self._read(stage, stage.reads, at, n, lower, here)
-        chain = here.chain = self._chain(stage, at, n, here)
-        if not stage.is_read:
+    def _solved(self, stage: JointStage, at: StageWeights, n: int, lower: Sequence[Pass], keep: bool) -> Pass:
+        shard, found, unrolled = stage.shard, None, None
+        if stage.reads is not None and at.labels is not None:
+            found = self._found(stage, stage.reads, n, lower)
+            shard.added = stage.reads.labels.scores(at.labels, found.labels)
+            if stage.reads.arcs is not None and at.arcs is not None and found.arcs is not None:
+                unrolled = stage.reads.arcs.unrolled(at.arcs, found.arcs)
+        chain = self._chain(stage, at, n, unrolled)
+        here = Pass(chain, found=found, unrolled=unrolled)
+        if not (keep or stage.is_read):
             here.answer = shard.loss.value_and_gradient(chain, shard.targets[n])
             return here
         here.kept = shard.loss.keep(chain, shard.targets[n])
-        here.solved = shard.loss.solved_in(here.kept)
-        if here.solved is None:
-            here.solved = self._chain(stage, at, n, here, apart=True).solve()
-        rows = shard.on_labels(here.solved.node_marginals(), n)
-        nodes, arcs = NodeEntries(*list_nodes(rows, stage.labels, self.least)), None
-        if stage.is_chained:
-            assert isinstance(here.solved, SolvedChain | PatchedSolved)
-            arcs = here.solved.list_arcs(nodes, self.least)
-        here.beliefs = Beliefs(stage.labels, nodes, arcs)
+        if stage.is_read:
+            here.solved = shard.loss.solved_in(here.kept)
+            if here.solved is None:
+                here.solved = self._chain(stage, at, n, unrolled, apart=True).solve()
+            here.beliefs = self._believed(stage, here.solved, n)
         return here
 
-    def _read(self, stage: JointStage, reads: Reads, at: _Weights, n: int, lower: Sequence[_Pass], here: _Pass) -> None:
+    def _found(self, stage: JointStage, reads: Reads, n: int, lower: Sequence[Pass]) -> Found:
+        if n in self._given:
+            return self._given[n]
         (first, last), (a, b) = self.blocks[n], stage.shard._tokens(n)
-        beliefs = [lower[s].beliefs for s in reads.lower]
+        if reads.given is None:
+            beliefs = [one for one in (lower[s].beliefs for s in reads.lower) if one is not None]
+        else:
+            beliefs = [one.part(a, b) for one in reads.given]
         columns = None if reads.columns is None else reads.columns[a:b]
-        here.on_labels, here.on_arcs = reads.wiring.expand(
-            [one for one in beliefs if one is not None], columns, self.offsets[first : last + 1] - a, self.least,
-            reads.curve,
-        )  # fmt: skip
-        assert at.labels is not None
-        stage.shard.added = reads.labels.scores(at.labels, here.on_labels.occurring)
-        if reads.arcs is not None:
-            assert at.arcs is not None
-            assert here.on_arcs is not None
-            occurring = here.on_arcs.occurring
+        offsets = self.offsets[first : last + 1] - a
+        on_labels, on_arcs = reads.wiring.expand(beliefs, columns, offsets, self.least, reads.curve)
+        found = Found(on_labels, on_labels.occurring)
+        if on_arcs is not None:
+            arcs, from_below = on_arcs.occurring, None
             if reads.own_arcs is not None:
-                occurring, here.from_below = behind(reads.own_arcs.part(a, b), occurring, reads.first_arc)
-            here.unrolled = reads.arcs.unrolled(at.arcs, occurring)
+                arcs, from_below = behind(reads.own_arcs.part(a, b), arcs, reads.first_arc)
+            found = Found(on_labels, on_labels.occurring, on_arcs, arcs, from_below)
+        if reads.given is not None:
+            self._given[n] = found
+        return found
 
-    def _chain(self, stage: JointStage, at: _Weights, n: int, here: _Pass, apart: bool = False) -> Any:
+    def _chain(
+        self, stage: JointStage, at: StageWeights, n: int, unrolled: Unrolled | None, apart: bool = False
+    ) -> Any:
+        """`apart`: beside another one of the same stage, which is in use."""
         chain = stage.shard._chain(at.point, n)
         if apart and isinstance(chain, WorkChain):
-            chain.space = []  # that of the first chain is in use
-        if here.unrolled is None:
+            chain.space = []
+        if unrolled is None:
             return chain
         assert isinstance(chain, WorkChain)
-        assert not isinstance(chain, PatchedChain)
-        return patched(chain, here.unrolled)
+        return patched(chain, unrolled)
 
-    def _answered(self, stage: JointStage, here: _Pass, n: int) -> Answer:
-        if here.answer is not None:
-            return here.answer
-        return stage.shard.loss.answer(here.kept, stage.shard.targets[n])
+    def _believed(self, stage: JointStage, solved: Solved, n: int) -> Beliefs:
+        rows = stage.shard.on_labels(solved.node_marginals(), n)
+        nodes, arcs = NodeEntries(*list_nodes(rows, stage.labels, self.least)), None
+        if stage.is_chained:
+            assert isinstance(solved, SolvedChain | PatchedSolved)
+            arcs = solved.list_arcs(nodes, self.least)
+        return Beliefs(stage.labels, nodes, arcs)
 
     # and back
 
-    def _down(self, weights: Sequence[_Weights], done: Sequence[_Pass], n: int) -> float:
+    def _down(self, weights: Sequence[StageWeights], done: Sequence[Pass], n: int) -> float:
         """Adds the gradient of a block; its value."""
         value = 0.0
-        for s in range(len(self.stages) - 1, -1, -1):
-            stage, here = self.stages[s], done[s]
-            answer = self._answered(stage, here, n)
+        for stage, at, here in zip(self.stages[::-1], weights[::-1], done[::-1], strict=True):
+            answer = _answer(stage, here, n)
             value += float(answer.values.sum())
             nodes, arcs = answer.nodes, answer.arcs
             if here.by_node is not None:
                 more = self._through(stage, here, n)
                 nodes, arcs = nodes + more.nodes, arcs + more.arcs
             stage.shard._add(nodes, arcs, n)
-            if stage.reads is not None:
-                self._hand_down(stage, stage.reads, weights[s], nodes, n, here, done)
+            if stage.reads is not None and here.found is not None:
+                self._hand_down(stage, stage.reads, at, stage.shard.on_labels(nodes, n), here, here.found, done)
         return value
 
-    def _through(self, stage: JointStage, here: _Pass, n: int) -> Any:
+    def _through(self, stage: JointStage, here: Pass, n: int) -> Any:
         """Cov[H, 1_e] for what upper stages say of this one's probabilities."""
         assert here.solved is not None
-        assert here.beliefs is not None
-        assert here.by_node is not None
-        nodes, (a, b) = here.beliefs.nodes, stage.shard._tokens(n)
-        rows = np.zeros((b - a, -(-stage.labels // 4) * 4))
-        rows[np.repeat(np.arange(b - a), np.diff(nodes.start)), nodes.label] = here.by_node
-        arc_h = None
-        if here.beliefs.arcs is not None:
-            entries = here.beliefs.arcs._replace(value=here.by_arc)
-            arc_h = EntriesH(np.zeros((stage.labels, stage.labels)), ArcEntries(*entries))
         if isinstance(here.solved, PatchedSolved):
             here.solved.gradient = here.chain.gradient  # that of its own loss, where they are not one
-        return here.solved.covariance(stage.shard.on_nodes(rows, n), arc_h)
+        return here.solved.covariance(*h_of(stage, here.beliefs, here.by_node, here.by_arc, n))
 
     def _hand_down(
         self,
         stage: JointStage,
         reads: Reads,
-        at: _Weights,
-        nodes: F64,
-        n: int,
-        here: _Pass,
-        done: Sequence[_Pass],
+        at: StageWeights,
+        rows: F64,
+        here: Pass,
+        found: Found,
+        done: Sequence[Pass],
     ) -> None:
-        """The gradient in the weights of what was read, and in the probabilities that were."""
-        assert here.on_labels is not None
-        assert at.labels is not None
-        rows = stage.shard.on_labels(nodes, n)
-        reads.labels.add(rows, here.on_labels.occurring)
-        by_z = here.on_labels.back(reads.labels.by_value(at.labels, rows, here.on_labels.occurring))
-        if here.unrolled is not None:
-            assert reads.arcs is not None
-            assert at.arcs is not None
-            assert here.on_arcs is not None
-            by_value = reads.arcs.add(at.arcs, here.chain.gradient, here.unrolled)
-            by_z += here.on_arcs.back(by_value[here.from_below])
-        beliefs = [done[s].beliefs for s in reads.lower]
-        sizes = [len(one.nodes.value) for one in beliefs if one is not None]
-        sizes += [0 if one is None or one.arcs is None else len(one.arcs.value) for one in beliefs]
-        parts = np.split(by_z, np.cumsum(sizes)[:-1])
-        for k, s in enumerate(reads.lower):
+        """The gradient in the weights of what was read, and in the probabilities that were. `rows: F64[tokens, width]`,
+        that in the scores of labels."""
+        reads.labels.add(rows, found.labels)
+        by_arc_value = None
+        if here.unrolled is not None and reads.arcs is not None and at.arcs is not None:
+            by_arc_value = reads.arcs.add(at.arcs, here.chain.gradient, here.unrolled)
+        if reads.given is not None or at.labels is None:
+            return
+        by_z = found.on_labels.back(reads.labels.by_value(at.labels, rows, found.labels))
+        if by_arc_value is not None and found.on_arcs is not None:
+            below = by_arc_value if found.from_below is None else by_arc_value[found.from_below]
+            by_z += found.on_arcs.back(below)
+        for s, (by_node, by_arc) in zip(reads.lower, split(by_z, [done[s].beliefs for s in reads.lower]), strict=True):
             lower = done[s]
-            lower.by_node = parts[k] if lower.by_node is None else lower.by_node + parts[k]
-            by_arc = parts[len(reads.lower) + k]
-            if len(by_arc) or (lower.beliefs is not None and lower.beliefs.arcs is not None):
-                lower.by_arc = by_arc if lower.by_arc is None else lower.by_arc + by_arc
+            lower.by_node = by_node if lower.by_node is None else lower.by_node + by_node
+            lower.by_arc = by_arc if lower.by_arc is None else lower.by_arc + by_arc
+
+
+def _answer(stage: JointStage, here: Pass, n: int) -> Answer:
+    return here.answer or stage.shard.loss.answer(here.kept, stage.shard.targets[n])
+
+
+def h_of(
+    stage: JointStage, beliefs: Beliefs | None, by_node: F64 | None, by_arc: F64 | None, n: int
+) -> tuple[F64, EntriesH | None]:
+    """Numbers on listed nodes and arcs as h on a stage's lattices."""
+    assert beliefs is not None
+    nodes, (a, b) = beliefs.nodes, stage.shard._tokens(n)
+    rows = np.zeros((b - a, -(-stage.labels // 4) * 4))
+    rows[np.repeat(np.arange(b - a), np.diff(nodes.start)), nodes.label] = by_node
+    if beliefs.arcs is None:
+        return stage.shard.on_nodes(rows, n), None
+    entries = ArcEntries(beliefs.arcs.start, beliefs.arcs.before, beliefs.arcs.here, by_arc)
+    return stage.shard.on_nodes(rows, n), EntriesH(np.zeros((stage.labels, stage.labels)), entries)
+
+
+def split(z: F64, beliefs: Sequence[Beliefs | None]) -> list[tuple[F64, F64]]:
+    """Numbers for all that is listed, nodes of all stages and then arcs, apart by stage."""
+    nodes = [0 if one is None else len(one.nodes.value) for one in beliefs]
+    arcs = [0 if one is None or one.arcs is None else len(one.arcs.value) for one in beliefs]
+    parts = np.split(z, np.cumsum([*nodes, *arcs])[:-1])
+    return list(zip(parts[: len(nodes)], parts[len(nodes) :], strict=True))
 
 
 def _indexes(stage: JointStage) -> list[I64]:

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +84,7 @@ class Learning:
         return [self._stage(s) for s in range(len(self.ready))]
 
     def _stage(self, s: int) -> Outcome:
+        from trellis.cascade.together import stage_shards
         from trellis.objective import cut_into_shards
         from trellis.optim import traits_of
 
@@ -92,8 +94,11 @@ class Learning:
         fitting = self.keeping.fitting(estimator, target)
         optimizer, prior = optimizer_of(estimator), prior_of(estimator)
         read = None if ready.wiring is None else self._read(s)
-        examples = ready.examples(read)
-        shards = cut_into_shards(ready.model.layout, examples, ready.loss, traits_of(type(optimizer)).is_online)
+        examples, is_online = ready.examples(read), traits_of(type(optimizer)).is_online
+        if ready.reads_arcs and not is_online:
+            shards: Any = stage_shards(ready, [self.beliefs[k] for k in self.reads[s]], self.model.least_read)
+        else:
+            shards = cut_into_shards(ready.model.layout, examples, ready.loss, is_online)
         held_out = self._held_out(s)
         theta = ready.model.weights
         fitting.describe(ready.model, examples, held_out, theta)
@@ -150,7 +155,7 @@ class Learning:
         ends = np.linspace(0, len(self.corpus), folds + 1).astype(int).tolist()
         below = _below(s, self.reads)
         stages = [self.ready[k].stage for k in below]
-        for first, last in zip(ends, ends[1:], strict=False):
+        for first, last in pairwise(ends):
             if first == last:
                 continue
             _LOG.info("stage '%s' without sentences %d to %d", self.ready[s].stage.target, first + 1, last)

@@ -1,4 +1,4 @@
-"""A trained cascade: its stages, from the lowest on, and what it answers. Immutable, so that many threads may use one."""
+"""A trained cascade: its stages, from the lowest on, and what it answers. Immutable, as threads may share one."""
 
 from __future__ import annotations
 

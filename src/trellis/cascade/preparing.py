@@ -76,6 +76,11 @@ class Ready:
         """Whether labels of neighbouring tokens have a probability together that can be asked for."""
         return isinstance(self.model, LinearChain) and self.model.layout.order == 1
 
+    @property
+    def reads_arcs(self) -> bool:
+        """Whether what is read bears on transitions."""
+        return self.wiring is not None and bool(self.wiring.transitions)
+
     def examples(self, occurring: tuple[Occurring, Occurring | None] | None) -> Examples:
         """The training data, with what was read of lower stages, if anything."""
         packed = self.packed if occurring is None else with_wires(self.packed, self.model.features, *occurring)
@@ -84,7 +89,7 @@ class Ready:
     def own_examples(self) -> Examples:
         """The same without that, for joint training, where the stage's loss has a weight. Attributes on transitions are
         with what is read, if that bears on transitions."""
-        arcs = None if self.wiring is not None and self.wiring.transitions else self.packed.arcs
+        arcs = None if self.reads_arcs else self.packed.arcs
         examples, weights, weight = self._examples(self.packed, arcs), self.target.weights, float(self.stage.weight)
         if weights is None and weight == 1.0:
             return examples

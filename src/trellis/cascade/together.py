@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.joint import JointShard, JointStage, Reads
+from trellis.cascade.plan import Beliefs
 from trellis.cascade.preparing import Ready, own_part
 from trellis.labels import runs
 from trellis.models.recipe import prior_of
@@ -44,6 +45,13 @@ def joint_shards(ready: Sequence[Ready], reads: Sequence[tuple[int, ...]], least
     ]
 
 
+def stage_shards(ready: Ready, beliefs: Sequence[Beliefs], least: float) -> list[JointShard]:
+    """A stage by itself, with what it reads of lower ones given."""
+    part = _Part(ready, 0, ())
+    block = BLOCK if _is_quick(ready.model.layout) else _WRITTEN
+    return [JointShard([part.stage(a, b, block, False, False, beliefs)], least) for a, b in cuts(ready.offsets)]
+
+
 def joint_prior(ready: Sequence[Ready], seed: int) -> Prior:
     """Each stage's own."""
     priors = [prior_of(one.stage.estimator(seed, None)) for one in ready]
@@ -60,7 +68,7 @@ class _Part:
     def __init__(self, ready: Ready, base: int, lower: tuple[int, ...]):
         self.ready, self.lower = ready, lower
         layout: Any = ready.model.layout
-        features, self.arcs_are_read = ready.model.features, ready.wiring is not None and bool(ready.wiring.transitions)
+        features, self.arcs_are_read = ready.model.features, ready.reads_arcs
         self.own, index, at, arcs_at = own_part(layout, features.attributes, self.arcs_are_read)
         self.index, self.at, self.arcs_at = index + base, _moved(at, base), _moved(arcs_at, base)
         tokens: WeightLayout = layout.tokens if isinstance(layout, SegmentLayout) else layout
@@ -78,7 +86,15 @@ class _Part:
         self.examples = ready.own_examples()
         self.make = kind_of_shard(self.own, self.examples, plain=ready.packed.allowed is not None)
 
-    def stage(self, first: int, last: int, block: int, is_read: bool, is_chained: bool) -> JointStage:
+    def stage(
+        self,
+        first: int,
+        last: int,
+        block: int,
+        is_read: bool,
+        is_chained: bool,
+        beliefs: Sequence[Beliefs] | None = None,
+    ) -> JointStage:
         """For sentences first..last."""
         part, ready = self.examples.part(first, last), self.ready
         shard = self.make(self.own, replace(part, blocks=runs(part.offsets, block)), ready.loss)
@@ -90,6 +106,7 @@ class _Part:
                 ArcWireScoring(self.wired) if self.arcs_are_read else None, self.at, self.arcs_at,
                 None if ready.columns is None else ready.columns[a:b], ready.curve, self._own_arcs(a, b, part.offsets),
                 ready.model.features.arc_attributes,
+                None if beliefs is None else tuple(one.part(a, b) for one in beliefs),
             )  # fmt: skip
         return JointStage(shard, self.index, len(ready.labels), reads, is_read, is_chained)
 

@@ -34,6 +34,7 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 _LIMIT = 1 << 62  # codes are below this
+_A_TEMPLATE = 4  # choices at a token that room is made for at first
 
 
 def parted(templates: Sequence[Template], lower: Sequence[str]) -> tuple[tuple[Template, ...], tuple[Template, ...]]:
@@ -209,16 +210,16 @@ def expand(
         return Monomials(**expand_plainly(lower, plan, context, offsets, least, inner), z=z, least=least, curve=curve)
     from trellis.cascade.expand_kernels import expand as run
 
-    none, empty = np.zeros((0, 1), np.int32), np.zeros(0)
-    count = np.zeros(tokens + 1, np.int64)
-    given = lower, plan, context, offsets, least, inner
-    run(*given, False, count, none[:, 0], empty, empty, none, none)
-    start = np.cumsum(count)
-    size, parts = int(start[-1]), int(np.diff(plan.first).max())
-    ids, (weight, p) = np.empty(size, np.int32), np.empty((2, size))
-    times, over = np.empty((2, size, parts), np.int32)
-    run(*given, True, start, ids, weight, p, times, over)
-    return Monomials(start, ids, weight, p, times, over, z, least, curve)
+    parts, room = int(np.diff(plan.first).max()), _A_TEMPLATE * tokens * (len(plan.first) - 1)
+    start = np.zeros(tokens + 1, np.int64)
+    while True:
+        ids, (weight, p) = np.empty(room, np.int32), np.empty((2, room))
+        times, over = np.empty((2, room, parts), np.int32)
+        size = run(lower, plan, context, offsets, least, inner, start, ids, weight, p, times, over)
+        if size <= room:
+            break
+        room = size
+    return Monomials(start, ids[:size], weight[:size], p[:size], times[:size], over[:size], z, least, curve)
 
 
 def _context(

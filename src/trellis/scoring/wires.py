@@ -139,6 +139,12 @@ class ArcWireScoring:
         roll_up(at.ids, at.values, self.start, unrolled.first, weights, by_patch, self._gradient, out)
         return out
 
+    def add_squares(self, by_patch: F64, unrolled: Unrolled) -> None:
+        """The same from variances, times the squares of values."""
+        at = unrolled.occurring
+        unread, nothing = np.zeros(self.size), np.empty(len(at.ids))
+        roll_up(at.ids, at.values**2, self.start, unrolled.first, unread, by_patch, self._gradient, nothing)
+
     def collected(self) -> F64:
         return self._gradient
 
