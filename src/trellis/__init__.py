@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trellis.cascade import Cascade, Smooth, Stage
+    from trellis.cascade import Cascade, Smooth, Stage, load
     from trellis.corpus import Corpus, read_conll, sample_corpus, write_conll
     from trellis.errors import ConvergenceWarning, TrellisError
     from trellis.features.lattices import Arc, Lattice, Lattices, Node
     from trellis.features.lexicon import Lexicon, unspaced
     from trellis.metrics import evaluate
-    from trellis.models import CRF, Constraints, KernelPerceptron, LatticeCRF, SemiCRF, load
+    from trellis.models import CRF, Constraints, KernelPerceptron, LatticeCRF, SemiCRF
 
 __version__ = "0.1.0"
 
@@ -37,7 +37,7 @@ _HOMES = {
     "Stage": "trellis.cascade",
     "TrellisError": "trellis.errors",
     "evaluate": "trellis.metrics",
-    "load": "trellis.models",
+    "load": "trellis.cascade",
     "read_conll": "trellis.corpus",
     "sample_corpus": "trellis.corpus",
     "unspaced": "trellis.features.lexicon",

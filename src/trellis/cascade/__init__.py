@@ -4,5 +4,8 @@ from __future__ import annotations
 
 from trellis.cascade.cascade import Cascade
 from trellis.cascade.stage import Smooth, Stage
+from trellis.models import MODELS, load
 
-__all__ = ["Cascade", "Smooth", "Stage"]
+MODELS[Cascade.__name__] = Cascade  # so that `load` knows it
+
+__all__ = ["Cascade", "Smooth", "Stage", "load"]

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,8 +208,8 @@ class Cascade(Estimator):
     def _from_serialised(cls, description: Any, tensors: Any, path: str | Path, functions: Callables) -> Self:
         from trellis.cascade.serial import cascade_from
 
-        cascade: Self = cascade_from(cls, description, tensors, path, functions)
-        return cascade
+        cascade: Any = cascade_from(cls, description, tensors, path, functions)
+        return cast(Self, cascade)
 
     def __getstate__(self) -> dict[str, Any]:
         from trellis.cascade.serial import description_of

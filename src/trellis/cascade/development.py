@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.model import CascadeModel
-from trellis.cascade.preparing import StageModel
+from trellis.cascade.packing import StageModel
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError
 from trellis.features import Packed

@@ -30,7 +30,8 @@ from trellis.lattice.solved import Solved, SolvedChain
 from trellis.losses import Answer
 from trellis.objective.shard import Shard
 from trellis.scoring.kernels import add_at
-from trellis.scoring.wires import ArcWireScoring, Occurring, Unrolled, WireScoring, WireWeights, behind, patched
+from trellis.scoring.occurring import Occurring, behind
+from trellis.scoring.wires import ArcWireScoring, Unrolled, WireScoring, WireWeights, patched
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

@@ -25,7 +25,7 @@ from trellis.labels import runs
 from trellis.models.fingerprint import digest, settings_of
 from trellis.models.fitting import Fitting
 from trellis.models.recipe import optimizer_of, prior_of
-from trellis.scoring.wires import Occurring
+from trellis.scoring.occurring import Occurring
 from trellis.training import Fingerprint, Outcome, Progress
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from trellis.cascade.believing import beliefs_of
 from trellis.cascade.monomials import Curve
+from trellis.cascade.packing import StageModel, with_wires
 from trellis.cascade.plan import Beliefs, gold_beliefs
-from trellis.cascade.preparing import StageModel, with_wires
 from trellis.cascade.wiring import Wiring, context_columns
 from trellis.corpus import Corpus
 from trellis.errors import DataError, NoLegalPathError

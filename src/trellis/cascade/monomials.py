@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.scoring.wires import Occurring
+from trellis.scoring.occurring import Occurring
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]

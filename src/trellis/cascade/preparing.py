@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.monomials import Curve
+from trellis.cascade.packing import StageModel, with_wires
 from trellis.cascade.plan import Beliefs, gold_beliefs
 from trellis.cascade.stage import Stage
 from trellis.cascade.wiring import Wiring, context_columns, parted
@@ -31,15 +32,13 @@ from trellis.models.segmenting import Segmented, segmented
 from trellis.objective import Examples
 from trellis.scoring import of_order
 from trellis.scoring.layout import WeightLayout
+from trellis.scoring.occurring import Occurring
 from trellis.scoring.segments import SegmentLayout
-from trellis.scoring.wires import Occurring, behind
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 BOOL = NDArray[np.bool_]
-
-StageModel = LinearChain | SegmentModel
 
 
 @dataclass(frozen=True)
@@ -101,22 +100,6 @@ class Ready:
             packed.indptr, packed.ids, packed.values, self.gold, self.offsets, arcs, packed.allowed, self.target,
             packed.spans, rules=self.rules,
         )  # fmt: skip
-
-
-def with_wires(packed: Packed, features: Any, labels: Occurring, arcs: Occurring | None) -> Packed:
-    """With the attributes that were read behind a token's own."""
-    more = _merged(packed, labels, features.attributes)
-    if arcs is None:
-        return more
-    tokens = len(packed.indptr) - 1
-    own = packed.arcs or Packed(np.zeros(tokens + 1, np.int64), np.zeros(0, np.int32))
-    return replace(more, arcs=_merged(own, arcs, features.arc_attributes))
-
-
-def _merged(packed: Packed, more: Occurring, base: int) -> Packed:
-    values = np.ones(len(packed.ids)) if packed.values is None else packed.values
-    both, _ = behind(Occurring(packed.indptr, packed.ids, values), more, base)
-    return replace(packed, indptr=both.start, ids=both.ids, values=both.values)
 
 
 def prepared(stage: Stage, corpus: Corpus, lower: Sequence[Ready], seed: int, threads: int) -> Ready:

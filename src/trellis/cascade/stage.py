@@ -55,7 +55,8 @@ class Smooth:
 
 def _asked(f: Callable[[F64], F64], x: F64, what: str) -> F64:
     try:
-        values = np.asarray(f(x.copy()), np.float64)
+        with np.errstate(all="ignore"):
+            values = np.asarray(f(x.copy()), np.float64)
     except (TypeError, ValueError) as error:
         raise SettingError(f"{what} cannot be asked about an array of numbers: {error}") from None
     if values.shape != x.shape:

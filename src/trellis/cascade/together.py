@@ -18,8 +18,9 @@ from trellis.objective import Prior, PriorsOfParts
 from trellis.objective.cutting import cuts, kind_of_shard
 from trellis.objective.shard import BLOCK
 from trellis.scoring.layout import WeightLayout
+from trellis.scoring.occurring import Occurring
 from trellis.scoring.segments import SegmentLayout
-from trellis.scoring.wires import ArcWireScoring, Occurring, WireScoring
+from trellis.scoring.wires import ArcWireScoring, WireScoring
 
 F64 = NDArray[np.float64]
 

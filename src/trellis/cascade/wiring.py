@@ -114,13 +114,12 @@ def _cells(evaluated: Evaluated) -> tuple[I64, list[str], F64]:
 
 @dataclass(frozen=True)
 class Wiring:
-    """`lower`: the targets that are read; the templates that do, of labels and of transitions, with their plans;
-    `context`: what these read of the input, if anything."""
+    """`lower`: the targets that are read; the templates that do, and plans of those on labels and on transitions;
+    `context`: what they read of the input, if anything."""
 
     lower: tuple[str, ...]
     tables: Tables
-    labels: tuple[Template, ...]
-    transitions: tuple[Template, ...]
+    templates: tuple[Template, ...]
     on_labels: Plan
     on_transitions: Plan
     context: TemplateFeatures | None
@@ -141,9 +140,17 @@ class Wiring:
         columns = None if context is None else context_columns(context, corpus)
         plans = []
         for inner, some in ((False, on_labels(templates)), (True, on_transitions(templates))):
-            plan = _plan(some, tables, tuple(lower), _columns_of(templates, tuple(lower)), context)
+            plan = plan_of(some, tables, tuple(lower), context_numbers(templates, tuple(lower)), context)
             plans.append(_with_codes(plan, gold, columns, corpus.offsets, inner, min_count))
-        return cls(tuple(lower), tables, on_labels(templates), on_transitions(templates), plans[0], plans[1], context)
+        return cls(tuple(lower), tables, templates, plans[0], plans[1], context)
+
+    @cached_property
+    def labels(self) -> tuple[Template, ...]:
+        return on_labels(self.templates)
+
+    @cached_property
+    def transitions(self) -> tuple[Template, ...]:
+        return on_transitions(self.templates)
 
     @property
     def attributes(self) -> int:
@@ -158,7 +165,7 @@ class Wiring:
         """Of each lower stage, whether labels of neighbouring tokens are read together."""
         pairs = {
             part.view.column
-            for template in (*self.labels, *self.transitions)
+            for template in self.templates
             for part in template.parts
             for other in template.parts
             if part.view.column == other.view.column and part.row == other.row + 1
@@ -238,7 +245,7 @@ def _context(
     return context
 
 
-def _columns_of(templates: Sequence[Template], lower: tuple[str, ...]) -> dict[str, int]:
+def context_numbers(templates: Sequence[Template], lower: tuple[str, ...]) -> dict[str, int]:
     """Which column of the context a template reads, by its text."""
     mixed = [t for t in templates if any(part.view.column not in lower for part in t.parts)]
     return {template.text: n for n, template in enumerate(mixed)}
@@ -250,7 +257,14 @@ def _reduced(template: Template, n: int, lower: tuple[str, ...]) -> Template:
     return Template((f"U{n}:", *["/"] * (len(parts) - 1), ""), parts)
 
 
-def _plan(
+def code_limits(template: Template, tables: Tables, lower: Sequence[str], context: TemplateFeatures | None) -> int:
+    """Its codes are below this."""
+    own = sum(part.view.column in lower for part in template.parts)
+    contexts = 1 if context is None or own == len(template.parts) else max(1, context.attributes)
+    return int(max(1, len(tables.vocabulary)) ** own * contexts)
+
+
+def plan_of(
     templates: tuple[Template, ...],
     tables: Tables,
     lower: tuple[str, ...],
@@ -267,8 +281,7 @@ def _plan(
         own = [part for part in template.parts if part.view.column in lower]
         digits = {id(part): radix**k for k, part in enumerate(own)}
         found = columns.get(template.text, -1)
-        size = radix ** len(own) * (1 if context is None or found < 0 else max(1, context.attributes))
-        if size >= _LIMIT:
+        if code_limits(template, tables, lower, context) >= _LIMIT:
             raise TemplateError(f"'{template.text}': too many labels read together; leave some out")
         own.sort(key=lambda part: (lower.index(part.view.column), part.row))
         parts += [(lower.index(p.view.column), p.row, digits[id(p)], at[p.view]) for p in own]

@@ -41,7 +41,8 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
 
 def tagger_from(path: str) -> Any:
     """The model in a file, one that labels the tokens of column files."""
-    from trellis.models import Tagger, load
+    from trellis.cascade import load
+    from trellis.models import Tagger
 
     model = load(path)
     if not isinstance(model, Tagger):

@@ -43,7 +43,8 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
     Example:
       trellis inspect chunk.trellis test.txt --top 20
     """
-    from trellis.models import KernelPerceptron, load
+    from trellis.cascade import load
+    from trellis.models import KernelPerceptron
     from trellis.report import inspect as look
     from trellis.report import inspect_supports
 

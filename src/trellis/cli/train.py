@@ -110,8 +110,8 @@ def train(
         return
     if not files or model is None:
         raise click.UsageError(f"missing {'--model OUT' if files else 'TRAIN..., the files to learn from'}")
+    from trellis.cascade import load
     from trellis.corpus import read_conll
-    from trellis.models import load
 
     began = time.perf_counter()
     _check_files([*files, dev], model, log, warm_start, checkpoint, settings["features"])

@@ -62,9 +62,15 @@ def segment_description_of(
 
 
 def segment_model_from(
-    description: dict[str, Any], tensors: Tensors, known: list[str], path: str | Path, functions: Callables
+    description: dict[str, Any],
+    tensors: Tensors,
+    known: list[str],
+    path: str | Path,
+    functions: Callables,
+    more_attributes: int = 0,
 ) -> tuple[dict[str, Any], dict[str, Any], SegmentModel]:
-    """Parameters, training record and model; one typed error for whatever does not fit."""
+    """Parameters, training record and model; one typed error for whatever does not fit. `more_attributes`: how many
+    there are beside those of the features."""
     from trellis.scoring.segments import SegmentLayout
 
     tensors = dict(tensors)  # what is read is taken out; nothing may be left
@@ -79,7 +85,7 @@ def segment_model_from(
         if encoding not in ENCODINGS or labels_of(kinds, encoding) != labels or features.arc_attributes:
             raise ValueError("labels of the encoding")
         types = _get_types(tensors, len(kinds))
-        tokens = _get_tokens(tensors, types.labels, features.attributes)
+        tokens = _get_tokens(tensors, types.labels, features.attributes + more_attributes)
         source, target = (
             tensor(tensors, f"type_{side}", np.uint16).astype(np.int32) for side in ("sources", "targets")
         )

@@ -80,9 +80,15 @@ def _put_pruner(tensors: Tensors, pruner: Pruner | None) -> dict[str, Any] | Non
 
 
 def model_from(
-    description: dict[str, Any], tensors: Tensors, known: list[str], path: str | Path, functions: Callables
+    description: dict[str, Any],
+    tensors: Tensors,
+    known: list[str],
+    path: str | Path,
+    functions: Callables,
+    more_attributes: tuple[int, int] = (0, 0),
 ) -> tuple[dict[str, Any], dict[str, Any], LinearChain]:
-    """Parameters, training record and model; one typed error for whatever does not fit."""
+    """Parameters, training record and model; one typed error for whatever does not fit. `more_attributes`: how many
+    there are beside those of the features, of labels and of transitions."""
     tensors = dict(tensors)  # what is read is taken out; nothing may be left
     with reading(path):
         more = {"lattice"} if description["format"] > 2 else frozenset()
@@ -90,8 +96,12 @@ def model_from(
         lattice = description.get("lattice", _PLAIN)
         if type(lattice) is not dict or set(lattice) != set(_PLAIN):
             raise ValueError("entries of the lattice")
-        layout = _of_order(tensors, get_layout(tensors, len(labels), features.attributes), lattice["order"])
-        if layout.arc_attributes != features.arc_attributes or (
+        attributes, arc_attributes = (
+            features.attributes + more_attributes[0],
+            features.arc_attributes + more_attributes[1],
+        )
+        layout = _of_order(tensors, get_layout(tensors, len(labels), attributes), lattice["order"])
+        if layout.arc_attributes != arc_attributes or (
             layout.arc_attributes and (layout.order, lattice["pruning"]) != (1, None)
         ):
             raise ValueError("number of arc attributes")
@@ -187,7 +197,7 @@ def common_parts(
     params, training = description["params"], description["training"]
     if type(params) is not dict or type(training) is not dict or not set(params) <= set(known):
         raise ValueError("parameters")
-    _check_training(training)
+    check_training(training)
     labels = get_strings(tensors, "labels")
     if not 1 <= len(labels) <= MOST_LABELS:
         raise ValueError("number of labels")
@@ -227,7 +237,7 @@ def _with_arcs(tensors: Tensors, layout: WeightLayout) -> WeightLayout:
     return replace(layout, arc_start=start, arc_pair=pair)
 
 
-def _check_training(training: dict[str, Any]) -> None:
+def check_training(training: dict[str, Any]) -> None:
     objective = training["objective"]
     counts = (training["iterations"], training["evaluations"])
     if not _finite(objective) or type(training["converged"]) is not bool:

@@ -20,34 +20,11 @@ from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched import PatchedChain
 from trellis.scoring.arcs import reach_of_patches
 from trellis.scoring.hybrid import HybridScoring
-from trellis.scoring.layout import I32, I64, WeightLayout
+from trellis.scoring.layout import I64, WeightLayout
+from trellis.scoring.occurring import Occurring
 from trellis.scoring.wire_kernels import add_packed_gradient, packed_value_gradient, roll_up, unroll
 
 F64 = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Occurring:
-    """Token t has the attributes `ids[start[t]:start[t + 1]]` with these values."""
-
-    start: I64
-    ids: I32
-    values: F64
-
-    def part(self, first: int, last: int) -> Occurring:
-        """Tokens first..last."""
-        a, b = int(self.start[first]), int(self.start[last])
-        return Occurring(self.start[first : last + 1] - a, self.ids[a:b], self.values[a:b])
-
-
-def behind(first: Occurring, more: Occurring, base: int) -> tuple[Occurring, I64]:
-    """Two kinds of attributes together, the second numbered from `base` on, and where the second ones are."""
-    ids, values = np.empty(len(first.ids) + len(more.ids), np.int32), np.empty(len(first.ids) + len(more.ids))
-    before = np.arange(len(first.ids)) + np.repeat(more.start[:-1], np.diff(first.start))
-    after = np.arange(len(more.ids)) + np.repeat(first.start[1:], np.diff(more.start))
-    ids[before], values[before] = first.ids, first.values
-    ids[after], values[after] = more.ids + base, more.values
-    return Occurring(first.start + more.start, ids, values), after
 
 
 @dataclass(frozen=True)

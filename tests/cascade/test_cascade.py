@@ -1,0 +1,156 @@
+"""Cascades as users see them: training by every wire, answers, files."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import trellis as tr
+from trellis.errors import DataError, SettingError
+
+WIRES = ["gold", "onebest", "kbest", "sample", "marginal", "joint"]
+
+
+@pytest.fixture(scope="module")
+def data():
+    train = tr.sample_corpus("train").slice(0, 120)
+    return train, tr.sample_corpus("test").slice(0, 40)
+
+
+def stages(**more):
+    return [
+        tr.Stage("pos", "word[0] + suffix(word, 1, 2, 3)[0]", l2=0.5, tol=1e-3),
+        tr.Stage("chunk", "word[0] + pos[-1:1] + (pos[-1] & pos[0]) + transitions(pos[-1] & pos[0])",
+                 reads=["pos"], l2=0.5, tol=1e-3, **more),
+    ]  # fmt: skip
+
+
+def fitted(data, wire="marginal", stages=None, **settings):
+    return tr.Cascade(stages or globals()["stages"](), wire=wire, tol=1e-3, **settings).fit(data[0])
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_every_wire_trains_answers_and_comes_back_from_a_file(data, wire, tmp_path):
+    cascade = fitted(data, wire, samples=20, k=4)
+    assert cascade.targets_ == ["pos", "chunk"]
+    report = cascade.evaluate(data[1])
+    assert report["pos"].accuracy > 0.6
+    assert report["chunk"].f1 > 0.6
+    assert cascade.score(data[1]) == report["chunk"].f1
+    cascade.save(tmp_path / "c.trellis")
+    again = tr.load(tmp_path / "c.trellis")
+    assert again.predict(data[1]) == cascade.predict(data[1])
+    for target, rows in cascade.predict_marginals(data[1]).items():
+        np.testing.assert_array_equal(np.concatenate(rows), np.concatenate(again.predict_marginals(data[1])[target]))
+        np.testing.assert_allclose(np.concatenate(rows).sum(axis=1), 1.0, atol=1e-9)
+    assert again.get_params() == cascade.get_params()
+    assert pickle.loads(pickle.dumps(cascade)).predict(data[1]) == cascade.predict(data[1])
+
+
+def test_a_joint_cascade_ends_below_where_it_began(data):
+    joint = fitted(data, "joint")
+    apart = fitted(data, "marginal")
+    assert joint.objective_ < sum(outcome.objective for outcome in apart.outcomes_.values())
+
+
+@pytest.mark.parametrize("wire", [w for w in WIRES if w != "gold"])
+def test_annotation_of_lower_stages_is_never_read(data, wire):
+    cascade = fitted(data, wire)
+    bare = tr.Corpus({"word": data[1]["word"]}, data[1].offsets)
+    assert cascade.predict(bare) == cascade.predict(data[1])
+
+
+def test_a_little_text_is_labelled_without_a_compiler_and_the_same(data, tmp_path):
+    cascade = fitted(data, "joint")
+    cascade.save(tmp_path / "c")
+    script = (
+        "import sys, json, trellis; from trellis.corpus import parse_conll\n"
+        "model = trellis.load(sys.argv[1]); data = parse_conll(b'The\\ndog\\nbarks\\n.\\n', ['word'])\n"
+        "print(json.dumps([model.predict(data), model.predict_marginals(data)['chunk'][0].tolist()]))\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "c"], capture_output=True, text=True, check=True)
+    said, modules = done.stdout.splitlines()
+    assert {"numba", "scipy"}.isdisjoint(modules.split())
+    import json
+
+    labels, rows = json.loads(said)
+    here = tr.Corpus.from_lists({"word": [["The", "dog", "barks", "."]]})
+    assert labels == cascade.predict(here)
+    np.testing.assert_allclose(rows, cascade.predict_marginals(here)["chunk"][0], atol=1e-9)
+
+
+def test_results_do_not_depend_on_threads(data):
+    one, two = fitted(data, "joint", threads=1), fitted(data, "joint", threads=3)
+    for a, b in zip(one.model_.stages, two.model_.stages, strict=True):
+        np.testing.assert_array_equal(a.model.weights, b.model.weights)
+
+
+def test_jackknifed_stages_have_not_seen_the_sentence(data):
+    cascade = fitted(data, "marginal", jackknife=3)
+    assert cascade.evaluate(data[1])["chunk"].f1 > 0.6
+
+
+def test_a_stage_that_names_no_lower_one_reads_its_labels_anyway(data):
+    cascade = fitted(data, "marginal", [stages()[0], tr.Stage("chunk", "word[0]", reads=["pos"], tol=1e-3)])
+    names = cascade.model_.stages[1].wiring.names()
+    assert any("pos[0]" in name for name in names)
+    assert any("pos[-1]&pos[0]" in name for name in names)
+
+
+def test_segments_feed_a_chain_and_the_other_way_round(data, tmp_path):
+    chain = tr.Stage("pos", "word[0] + suffix(word, 2)[0] + chunk[0]", reads=["chunk"], tol=1e-3)
+    segments = tr.Stage("chunk", "word[0] + suffix(word, 2)[0]", model="semi-crf", tol=1e-3)
+    up = fitted(data, "joint", [chain, segments])
+    assert up.targets_ == ["chunk", "pos"]
+    assert up.evaluate(data[1])["pos"].accuracy > 0.6
+    over = tr.Stage("chunk", "word[0] + pos[-1:1]", reads=["pos"], model="semi-crf", tol=1e-3)
+    down = fitted(data, "joint", [stages()[0], over])
+    assert down.evaluate(data[1])["chunk"].f1 > 0.6
+    down.save(tmp_path / "d")
+    assert tr.load(tmp_path / "d").predict(data[1]) == down.predict(data[1])
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda: tr.Cascade([tr.Stage("a", reads=["b"]), tr.Stage("b", reads=["a"])]), "circle"),
+        (lambda: tr.Cascade([tr.Stage("a", reads=["c"])]), "'c', which no stage predicts"),
+        (lambda: tr.Cascade([tr.Stage("a"), tr.Stage("a")]), "two stages"),
+        (lambda: tr.Cascade([tr.Stage("a", reads=["a"])]), "reads itself"),
+        (lambda: tr.Cascade([tr.Stage("a")], wire="telegraph"), "wire is 'telegraph'"),
+        (lambda: tr.Cascade([tr.Stage("a")], jackknife=5), "jackknife has no meaning"),
+        (lambda: tr.Cascade([]), "stages"),
+    ],
+)
+def test_what_is_no_cascade_is_refused(make, what, data):
+    with pytest.raises(SettingError, match=what):
+        make().fit(data[0])
+
+
+def test_settings_of_stages_are_checked_at_once():
+    with pytest.raises(SettingError, match="stage 'a': unknown setting 'l3'"):
+        tr.Stage("a", l3=1.0)
+    with pytest.raises(SettingError, match="the model is 'tree'"):
+        tr.Stage("a", model="tree")
+    with pytest.raises(SettingError, match="weight"):
+        tr.Stage("a", weight=0)
+
+
+def test_lists_are_refused(data):
+    with pytest.raises(DataError, match="corpus with columns"):
+        tr.Cascade(stages()).fit([[["a"]]])
+
+
+def test_the_derivative_of_a_function_is_checked():
+    tr.Smooth(lambda p: p**2, lambda p: 2 * p)
+    with pytest.raises(SettingError, match="the derivative is"):
+        tr.Smooth(lambda p: p**2, lambda p: 3 * p)
+    with pytest.raises(SettingError, match="expected 0"):
+        tr.Smooth(lambda p: p + 1, np.ones_like)
+    with pytest.raises(SettingError, match="inf"):
+        tr.Smooth(np.sqrt, lambda p: 0.5 / np.sqrt(p))
