@@ -172,17 +172,17 @@ class TestNames:
         [(b"a T\n", ["word", "tag"]), (b"a\n", ["word"]), (b"a T x y\n", ["word", "tag", "c2", "c3"])],
     )
     def test_an_optional_column_may_be_missing_and_others_may_follow(self, data, found):
-        assert list(parse_conll(data, NAMES, optional="tag").columns) == found
+        assert list(parse_conll(data, NAMES, optional=["tag"]).columns) == found
 
     def test_an_optional_column_may_be_missing_in_the_middle(self):
-        corpus = parse_conll(b"a x\n", ["word", "tag", "more"], optional="tag")
+        corpus = parse_conll(b"a x\n", ["word", "tag", "more"], optional=["tag"])
         assert as_lists(corpus) == {"word": [["a"]], "more": [["x"]]}
 
     def test_with_still_fewer_columns_the_last_ones_are_taken_to_be_missing(self):
-        assert list(parse_conll(b"a\n", ["word", "pos", "tag"], optional="pos").columns) == ["word"]
+        assert list(parse_conll(b"a\n", ["word", "pos", "tag"], optional=["pos"]).columns) == ["word"]
 
     def test_further_columns_never_take_the_place_of_a_named_one(self):
-        corpus = parse_conll(b"a b x\n", ["c2", "word"], optional="tag")
+        corpus = parse_conll(b"a b x\n", ["c2", "word"], optional=["tag"])
         assert corpus.sentences("c2") == [["a"]]
 
     def test_without_an_optional_one_every_column_is_needed(self):

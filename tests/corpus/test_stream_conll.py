@@ -98,7 +98,7 @@ def test_the_sentences_before_a_bad_one_are_given_first(data, bad, end):
 @given(pieces=cuts(b"a A\n\nb B\n\nc\n\nd D\n"))
 def test_a_sentence_without_the_optional_column_that_others_have_is_an_error_for_any_pieces(pieces):
     with pytest.raises(DataError, match=r"^f:5: "):
-        list(stream_conll(Pieces(*pieces), NAMES, "f", optional="tag"))
+        list(stream_conll(Pieces(*pieces), NAMES, "f", optional=["tag"]))
 
 
 @given(pieces=cuts(b"a A\n\nb B\n\nc C C\n"))

@@ -17,11 +17,15 @@ from trellis.cascade.stage import Smooth, Stage, in_order
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, NotFittedError, SettingError, shown
 from trellis.jit import threads_available
+from trellis.labels import detect
+from trellis.lattice.confidence import Segments
 from trellis.metrics import Report, compare
 from trellis.models.base import Estimator
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.feature_files import Callables
 from trellis.models.gold import gold_of
+from trellis.models.probabilities import Path as Path_
+from trellis.models.probabilities import Span, by_sentence, kbest_in
 from trellis.models.settings import check_probability, check_settings, is_count
 from trellis.training import Outcome, Progress
 
@@ -171,6 +175,47 @@ class Cascade(Estimator):
             for stage, rows in zip(model.stages, found, strict=True)
         }
 
+    def predict_kbest(self, X: Corpus, k: int = 5) -> dict[str, list[list[Path_]]]:
+        """The k most probable labellings of each sentence, of each stage, with the logarithms of their probabilities,
+        given what the stage reads."""
+        if not is_count(k):
+            raise SettingError(f"k is {k!r}; expected a whole number >= 1")
+        model = self._model
+
+        def ask(own: Any, packed: Any, offsets: Any) -> list[list[Path_]]:
+            found = kbest_in(own.lattice_of_packed(packed, offsets), int(k))
+            return [[Path_(_names(own, path), log_p) for path, log_p in paths] for paths in found]
+
+        answers = model.answers(self._corpus(X), self._threads, ask)
+        return {
+            stage.target: [paths for batch in found for paths in batch]
+            for stage, found in zip(model.stages, answers, strict=True)
+        }
+
+    def predict_spans(self, X: Corpus, min_confidence: float = 0.0) -> dict[str, list[list[Span]]]:
+        """The segments of the best labels of each sentence with their probability, of each stage whose labels spell
+        segments; those with at least that probability."""
+        min_confidence, model = check_probability("min_confidence", min_confidence), self._model
+        spelling = {stage.target: stage for stage in model.stages if detect(stage.model.labels) is not None}
+        if not spelling:
+            raise SettingError("no stage has labels that spell segments, such as B-NP, I-NP, O; ask for labels")
+
+        def ask(own: Any, packed: Any, offsets: Any) -> tuple[Segments, int] | None:
+            if detect(own.labels) is None:
+                return None
+            found = own.segments_of_lattice(own.lattice_of_packed(packed, offsets), None)
+            return found.at_least(min_confidence) if min_confidence > 0.0 else found, int(offsets[-1])
+
+        answers = model.answers(self._corpus(X), self._threads, ask)
+        out = {}
+        for stage, batches in zip(model.stages, answers, strict=True):
+            parts = [batch for batch in batches if batch is not None]
+            if stage.target in spelling:
+                firsts = np.cumsum([0, *(tokens for _, tokens in parts)])[:-1].tolist()
+                joined = Segments.joined([found for found, _ in parts], firsts)
+                out[stage.target] = by_sentence(joined, stage.model.kinds_of_segments, X.offsets)
+        return out
+
     def evaluate(self, X: Corpus) -> dict[str, Report]:
         """Accuracy, and precision, recall and F1 of segments where labels encode such, of each stage whose column the
         corpus has."""
@@ -273,6 +318,12 @@ class Cascade(Estimator):
         if self.schedule not in SCHEDULES:
             raise SettingError(f"schedule is {shown(self.schedule)}; expected {' or '.join(SCHEDULES)}")
         return in_order(self.stages)
+
+
+def _names(model: Any, path: I32) -> list[str]:
+    """Labels of a sentence by name."""
+    written = model.written(path, np.array([0, len(path)])) if hasattr(model, "written") else path
+    return [model.labels[j] for j in written.tolist()]
 
 
 class JointSettings:

@@ -61,6 +61,15 @@ class CascadeModel:
         """Those of the last stage."""
         return self.stages[-1].model.labels
 
+    @property
+    def weights(self) -> F64:
+        """Those of all stages, one behind the other."""
+        return np.concatenate([stage.model.weights for stage in self.stages])
+
+    @property
+    def summary(self) -> str:
+        return f"{sum(stage.model.layout.size for stage in self.stages):,} weights"
+
     def chained(self, s: int) -> bool:
         """Whether labels of neighbouring tokens of a stage are read together, and can be."""
         return self.stages[s].is_chain and any(

@@ -18,7 +18,7 @@ F64 = NDArray[np.float64]
 
 KINDS: dict[str, type[CRF] | type[SemiCRF]] = {"crf": CRF, "semi-crf": SemiCRF}
 # settings that are the cascade's, or mean nothing in one
-_NOT_HERE = ("target", "features", "threads", "seed", "warm_start", "prune")
+NOT_HERE = ("target", "features", "threads", "seed", "warm_start", "prune")
 
 _POINTS = np.linspace(0.0, 1.0, 41)
 _STEP = 1e-6
@@ -116,7 +116,7 @@ class Stage:
             raise SettingError(f"{where}: the weight is {shown(self.weight)}; expected a number > 0")
         if self.smooth is not None and not isinstance(self.smooth, Smooth):
             raise SettingError(f"{where}: smooth is {shown(self.smooth)}; expected trellis.Smooth(f, derivative)")
-        known = [name for name in KINDS[self.model]._parameter_names() if name not in _NOT_HERE]
+        known = [name for name in KINDS[self.model]._parameter_names() if name not in NOT_HERE]
         for name in self.settings:
             if name not in known:
                 raise SettingError(f"{where}: unknown setting '{name}'; there are: {', '.join(known)}")

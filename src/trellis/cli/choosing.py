@@ -40,14 +40,25 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
 
 
 def tagger_from(path: str) -> Any:
-    """The model in a file, one that labels the tokens of column files."""
-    from trellis.cascade import load
+    """The model in a file, one that labels the tokens of column files: a tagger, or a cascade of such."""
+    from trellis.cascade import Cascade, load
     from trellis.models import Tagger
 
     model = load(path)
-    if not isinstance(model, Tagger):
+    if not isinstance(model, Tagger | Cascade):
         raise SettingError(
             f"{path} is a {type(model).__name__}, a model of lattices, which column files do not hold; use it in "
             "Python: trellis.load(path).predict(lattices)"
         )
     return model
+
+
+def is_cascade(model: Any) -> bool:
+    from trellis.cascade import Cascade
+
+    return isinstance(model, Cascade)
+
+
+def targets_of(model: Any) -> list[str]:
+    """What it predicts, lower stages first."""
+    return list(model.targets_) if is_cascade(model) else [model.target]

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import textwrap
 import tomllib
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import click
 
+from trellis.cli import cascade
 from trellis.errors import DataError, SettingError
 from trellis.files import read_bytes
 
@@ -32,7 +34,7 @@ def _read(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"not a TOML file: {error}", path) from None
     try:
-        ctx.default_map = {**_checked(ctx, given), **(ctx.default_map or {})}
+        ctx.default_map = {**_checked(ctx, cascade.taken_out(ctx, given)), **(ctx.default_map or {})}
     except SettingError as error:
         raise SettingError(f"{path}: {error}") from None
 
@@ -47,7 +49,7 @@ def _set(ctx: click.Context, _: click.Parameter, pairs: tuple[str, ...]) -> None
             given[key.strip()] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             given[key.strip()] = text.strip()  # text need not be in quotes
-    ctx.default_map = {**(ctx.default_map or {}), **_checked(ctx, given)}
+    ctx.default_map = {**(ctx.default_map or {}), **_checked(ctx, cascade.taken_out(ctx, given, dotted=True))}
 
 
 file = click.option(
@@ -66,10 +68,12 @@ def path_of(ctx: click.Context) -> str | None:
     return path
 
 
-def as_toml(ctx: click.Context) -> str:
-    """Every option with its meaning and its value; those that are not set are commented out."""
+def as_toml(ctx: click.Context, only: Sequence[str] | None = None) -> str:
+    """Every option, or `only` some, with its meaning and its value; those that are not set are commented out."""
     lines = []
     for key, option in _options(ctx).items():
+        if only is not None and key not in only:
+            continue
         name = "train" if key == _FILES else key
         value = ctx.params[key]
         about = "Training files." if key == _FILES else getattr(option, "help", None) or ""

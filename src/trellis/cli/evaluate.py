@@ -47,8 +47,11 @@ def evaluate(
     corpus = read_conll(file, columns=options.names_of(columns) or crf.columns_, comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to evaluate on", file)
-    report = crf.evaluate(corpus, **asked)
+    answer = crf.evaluate(corpus, **asked)
     speed = corpus.tokens / (time.perf_counter() - began)
-    print(report.as_text())
+    reports = answer if isinstance(answer, dict) else {crf.target: answer}  # a cascade's stages, the last one last
+    for target, report in reports.items():
+        print(f"{target}:\n{report.as_text()}" if len(reports) > 1 else report.as_text())
     if json:
-        print_json({**report.as_json(), "tokens_per_second": speed})
+        more = {"targets": {target: one.as_json() for target, one in reports.items()}} if answer is reports else {}
+        print_json({**report.as_json(), "tokens_per_second": speed, **more})

@@ -73,7 +73,7 @@ def _read(crf: CRF | KernelPerceptron, model: str, file: str, columns: list[str]
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     if isinstance(features, TemplateFeatures) and features.functions:
         _cannot_call(model, features.functions)
-    return parse_conll(read_bytes(file), names, file, comments, optional=crf.target)
+    return parse_conll(read_bytes(file), names, file, comments, optional=[str(crf.target)])
 
 
 def _cannot_call(model: str, names: Iterable[str]) -> NoReturn:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from trellis.cli import options
-from trellis.cli.choosing import tagger_from
+from trellis.cli.choosing import is_cascade, tagger_from, targets_of
 from trellis.cli.console import print_json
 from trellis.errors import FileAccessError
 
@@ -50,9 +50,9 @@ def tag(
     threads: int | None,
     json: bool,
 ) -> None:
-    """Tag a column file: one predicted column is added after the input's own.
+    """Tag a column file: one predicted column for each target is added after the input's own.
 
-    The input may have the target column or not; it is never read. Standard input is answered sentence by
+    The input may have the target columns or not; they are never read. Standard input is answered sentence by
     sentence as it comes.
 
     With --kbest, each sentence comes K times, best first, each after a line `# RANK LOG_PROBABILITY`. With --spans,
@@ -79,6 +79,8 @@ def tag(
         raise SettingError(f"--output {output} is the model itself")
     crf = tagger_from(model).set_params(threads=threads)
     asked = options.constraints_of(type(crf), at_most_once, penalties)
+    if kbest is not None and is_cascade(crf):
+        raise SettingError("--kbest is for one target; of a cascade ask in Python: predict_kbest(corpus, k)")
     names = options.names_of(columns) or crf.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
@@ -86,7 +88,7 @@ def tag(
     with ExitStack() as stack:
         source = stack.enter_context(open_bytes(file))
         sink = _open_sink(output, stack)
-        for piece in stream_conll(source, names, file, crf.target, comments):
+        for piece in stream_conll(source, names, file, targets_of(crf), comments):
             if spans:
                 write_all(sink, _spans_of(crf, piece, sentences, min_confidence or 0.0, asked))
             elif kbest is not None:
@@ -113,7 +115,7 @@ def _open_sink(output: str | None, stack: ExitStack) -> BinaryIO:
     return stack.enter_context(replacing(output))
 
 
-def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool, asked: dict[str, Any]) -> bytes:
+def _with_labels(crf: Any, piece: Piece, marginals: bool, asked: dict[str, Any]) -> bytes:
     """The piece with a column of labels, and one of LABEL:PROBABILITY for every label if wanted."""
     import numpy as np
 
@@ -121,10 +123,17 @@ def _with_labels(crf: Tagger[Any], piece: Piece, marginals: bool, asked: dict[st
 
     if not piece.corpus.tokens:
         return append_columns(piece, [])
-    columns = [crf.predict_column(piece.corpus, **asked).values()]
-    if marginals:
-        nodes = np.concatenate(crf.predict_marginals(piece.corpus, **asked))
-        for label, column in zip(crf.classes_, nodes.T.tolist(), strict=True):
+    rows: dict[str, Any]
+    if is_cascade(crf):
+        columns = [column.values() for column in crf.predict_columns(piece.corpus).values()]
+        rows = crf.predict_marginals(piece.corpus) if marginals else {}
+        named = {target: [f"{target}={label}" for label in labels] for target, labels in crf.classes_.items()}
+    else:
+        columns = [crf.predict_column(piece.corpus, **asked).values()]
+        rows = {"": crf.predict_marginals(piece.corpus, **asked)} if marginals else {}
+        named = {"": crf.classes_}
+    for target, parts in rows.items():
+        for label, column in zip(named[target], np.concatenate(parts).T.tolist(), strict=True):
             columns.append([f"{label}:{p:.6f}" for p in column])
     return append_columns(piece, columns)
 
@@ -136,11 +145,13 @@ def _spans_of(crf: Tagger[Any], piece: Piece, sentences: int, min_confidence: fl
         return b""
     words = next(iter(corpus.columns.values())).values() if "word" not in corpus.columns else corpus["word"].values()
     lines = []
-    found = crf.predict_spans(corpus, min_confidence, **asked)
-    for s, (first, row) in enumerate(zip(corpus.offsets.tolist(), found, strict=False), sentences + 1):
-        for start, end, kind, p in row:
-            text = " ".join(words[first + start : first + end])
-            lines.append(f"{s}\t{start}\t{end}\t{kind}\t{p:.6f}\t{text}\n")
+    answer = crf.predict_spans(corpus, min_confidence, **asked)
+    found = answer if isinstance(answer, dict) else {"": answer}  # a cascade's stages
+    for s, first in enumerate(corpus.offsets[:-1].tolist()):
+        for target, rows in found.items():
+            for start, end, kind, p in rows[s]:
+                text, name = " ".join(words[first + start : first + end]), f"{target}:{kind}" if target else kind
+                lines.append(f"{sentences + s + 1}\t{start}\t{end}\t{name}\t{p:.6f}\t{text}\n")
     return "".join(lines).encode()
 
 

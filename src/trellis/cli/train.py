@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trellis.cli import config, options
-from trellis.cli.choosing import estimator_of
+from trellis.cli import cascade, config, options
+from trellis.cli.choosing import estimator_of, is_cascade
 from trellis.cli.console import amount, messages, print_json, say, say_if_first_run, training_progress
 from trellis.errors import DataError, SettingError
 
@@ -32,7 +32,7 @@ OPTIMIZERS = (
 @click.option("--model", "-m", metavar="OUT", help="Where to write the model.")
 @options.columns
 @click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
-@click.option("--model-type", default="crf", show_default=True, help="crf, semi-crf or kernel-perceptron.")
+@click.option("--model-type", default="crf", show_default=True, help="crf, semi-crf, kernel-perceptron or cascade.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
 @options.pairs("--costs", "LABEL=X,...", "Cost of a mistake where that is the label (margin, pointwise).")
@@ -104,9 +104,14 @@ def train(
     Example:
       trellis train train.txt --columns word,pos,chunk --target chunk --l2 2.0 --model chunk.trellis
       trellis train --config chunk.toml --checkpoint run --resume
+      trellis train --config cascade.toml --set wire=marginal --set chunk.l2=0.5
     """
+    ctx = click.get_current_context()
+    staged = cascade.is_meant(ctx, model_type)
     if show_config:
-        click.echo(config.as_toml(click.get_current_context()), nl=False)
+        click.echo(
+            cascade.as_toml(ctx, config.as_toml(ctx, cascade.OPTIONS)) if staged else config.as_toml(ctx), nl=False
+        )
         return
     if not files or model is None:
         raise click.UsageError(f"missing {'--model OUT' if files else 'TRAIN..., the files to learn from'}")
@@ -117,7 +122,7 @@ def train(
     _check_files([*files, dev], model, log, warm_start, checkpoint, settings["features"])
     settings["costs"] = options.table_of(settings["costs"], "--costs")
     settings["options"] = options.table_of(settings["options"], "--options")
-    tagger = estimator_of(click.get_current_context(), model_type, settings)
+    tagger = cascade.cascade_of(ctx, settings) if staged else estimator_of(ctx, model_type, settings)
     more = options.constraints_of(type(tagger), at_most_once, penalties)
     start = {} if warm_start is None else {"start": load(warm_start)}
     if start and model_type != "crf":
@@ -129,9 +134,11 @@ def train(
         raise DataError("there is no token to learn from", files[0])
     if settings["features"] == "-":
         tagger.set_params(features=_features_from_input())
-    tagger.set_params(target=target or list(corpus.columns)[-1])
+    if not staged:
+        tagger.set_params(target=target or list(corpus.columns)[-1])
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
-    say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training '{tagger.target}'")
+    what = " -> ".join(f"'{stage.target}'" for stage in tagger.stages) if staged else f"'{tagger.target}'"
+    say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training {what}")
     with messages(), training_progress("training") as report, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         tagger.fit(
@@ -187,9 +194,10 @@ def _features_from_input() -> str:
         raise DataError(f"{error}; the features have to be UTF-8", "<stdin>") from None
 
 
-def _report(crf: Tagger[Any], model: str, dev: str | None, seconds: float) -> None:
+def _report(crf: Any, model: str, dev: str | None, seconds: float) -> None:
+    labels = " + ".join(str(len(one)) for one in crf.classes_.values()) if is_cascade(crf) else len(crf.classes_)
     say(
-        f"objective {amount(crf.objective_)} after {crf.iterations_} iterations; {len(crf.classes_)} labels, "
+        f"objective {amount(crf.objective_)} after {crf.iterations_} iterations; {labels} labels, "
         f"{crf.model_.summary}; wrote {model} ({Path(model).stat().st_size / 1e6:.1f} MB) "
         f"in {seconds:.1f} s"
     )

@@ -49,22 +49,22 @@ def parse_conll(
     path: str | Path | None = None,
     comments: bool = False,
     first_line: int = 1,
-    optional: str | None = None,
+    optional: Sequence[str] = (),
     width: int | None = None,
 ) -> Corpus:
     """Bytes of a column file -> corpus. `first_line` is the number of the first line in its file, `width` the number
     of columns that earlier parts of it had.
 
-    With `optional`, a file with one column fewer than are named is taken to lack that one; with still fewer, the
-    last ones; and columns beyond those named are called `c4, c5, ...` by position. Tagging needs that, where the
-    target column may be there or not.
+    With `optional`, a file with fewer columns than are named is taken to lack these, the last one first; with still
+    fewer, the last ones of all; and columns beyond those named are called `c4, c5, ...` by position. Tagging needs
+    that, where target columns may be there or not.
     """
     if path == "-":
         path = "<stdin>"
     if columns is not None:
         columns = check_names(columns.split(",") if isinstance(columns, str) else columns)
-        width = len(columns) if optional is None else width
-    named = columns if optional is None else None
+        width = len(columns) if not optional else width
+    named = columns if not optional else None
     fields = cut_fields(Text(data, path, first_line), comments, width, named)
     names = _names(columns, fields, optional)
     buffer = np.frombuffer(data, np.uint8)
@@ -90,7 +90,7 @@ def stream_conll(
     file: BinaryIO,
     columns: Sequence[str] | None = None,
     path: str | Path | None = None,
-    optional: str | None = None,
+    optional: Sequence[str] = (),
     comments: bool = False,
 ) -> Iterator[Piece]:
     """Cuts a file or pipe into pieces of whole sentences as the bytes arrive.
@@ -190,15 +190,17 @@ def _last_sentence_end(data: bytes) -> int:
     return blank[-1] if blank else 0
 
 
-def _names(columns: Sequence[str] | None, fields: Fields, optional: str | None) -> list[str]:
+def _names(columns: Sequence[str] | None, fields: Fields, optional: Sequence[str]) -> list[str]:
     width = fields.start.shape[1]
     if columns is None:
         return [f"c{i}" for i in range(width)]
     names = list(columns)
-    if optional is None or not len(fields.lines):
+    if not optional or not len(fields.lines):
         return names
-    if optional in names and width == len(names) - 1:
-        names.remove(optional)
+    absent = [name for name in optional if name in names]
+    missing = len(names) - width
+    if 0 < missing <= len(absent):
+        names = [name for name in names if name not in absent[-missing:]]
     while len(names) < width:
         name = f"c{len(names)}"
         while name in names:
