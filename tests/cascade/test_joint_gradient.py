@@ -70,3 +70,34 @@ def test_the_gradient_equals_finite_differences(name, seed):
     expected = numerical(shard.value, theta, index)
     np.testing.assert_allclose(gradient[index], expected, atol=2e-7 * max(1.0, abs(value)), rtol=1e-5)
     assert np.abs(gradient).max() > 1e-3
+
+
+def not_exact(name):
+    """Losses whose curvature is Gauss and Newton's."""
+    return "pointwise" in name
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if not not_exact(name)])
+@pytest.mark.parametrize("seed", range(2))
+def test_hessian_vector_products_equal_finite_differences(name, seed):
+    shard, size, theta = make_joint(seed, copied(CASES[name]))
+    rng = np.random.default_rng(seed)
+    direction = rng.normal(size=size)
+    product = np.zeros(size)
+    shard.add_to(product, shard.hessian_vector(theta, direction))
+
+    def gradient(at):
+        out = np.zeros(size)
+        shard.add_to(out, shard.value_and_gradient(at)[1])
+        return out
+
+    step = 1e-5
+    expected = (gradient(theta + step * direction) - gradient(theta - step * direction)) / (2 * step)
+    scale = max(1.0, float(np.abs(expected).max()))
+    np.testing.assert_allclose(product, expected, atol=3e-6 * scale)
+    again = np.zeros(size)
+    shard.add_to(again, shard.hessian_vector(theta, direction))
+    np.testing.assert_array_equal(again, product)
+    value = gradient(theta)
+    shard.hessian_vector(theta, direction)
+    np.testing.assert_array_equal(gradient(theta), value)

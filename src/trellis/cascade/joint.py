@@ -25,13 +25,14 @@ from trellis.cascade.wiring import Wiring
 from trellis.lattice import WorkChain
 from trellis.lattice.entries import ArcEntries, EntriesH, NodeEntries
 from trellis.lattice.kernels.entries import list_nodes
+from trellis.lattice.patched import PatchedChain
 from trellis.lattice.patched_solved import PatchedSolved
 from trellis.lattice.solved import Solved, SolvedChain
 from trellis.losses import Answer
 from trellis.objective.shard import Shard
 from trellis.scoring.kernels import add_at
 from trellis.scoring.occurring import Occurring, behind
-from trellis.scoring.wires import ArcWireScoring, Unrolled, WireScoring, WireWeights, patched
+from trellis.scoring.wires import ArcWireScoring, Unrolled, WireScoring, WireWeights, patched, unpatched
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -82,6 +83,18 @@ class Found:
     arcs: Occurring | None = None
     from_below: I64 | None = None
 
+    def below(self, values: F64) -> F64:
+        """Of numbers for `arcs`, those of lower stages."""
+        return values if self.from_below is None else values[self.from_below]
+
+    def arc_values(self, values: F64) -> F64:
+        """Numbers for what comes of lower stages as numbers for `arcs`, 0 for the rest."""
+        if self.from_below is None or self.arcs is None:
+            return values
+        out = np.zeros(len(self.arcs.ids))
+        out[self.from_below] = values
+        return out
+
 
 @dataclass(frozen=True)
 class StageWeights:
@@ -106,6 +119,16 @@ class Pass:
     unrolled: Unrolled | None = None
     by_node: F64 | None = None
     by_arc: F64 | None = None
+    lower_beliefs: tuple[Beliefs | None, ...] = ()
+
+    @property
+    def patch_gradient(self) -> F64 | None:
+        """What has been found out about the weights of its patches, if it has any."""
+        return getattr(self.chain, "gradient", None)
+
+    def clear_patches(self) -> None:
+        if self.patch_gradient is not None:
+            self.patch_gradient.fill(0.0)
 
 
 class JointShard:
@@ -142,6 +165,19 @@ class JointShard:
             value += self._down(weights, self._up(weights, n), n)
         return value, self._collected()
 
+    def hessian_vector(self, theta: F64, direction: F64) -> F64:
+        """The Hessian, or what losses have in its place, times a direction, F64[local]."""
+        from trellis.cascade.product import add_product
+
+        weights = [self._load(stage, theta) for stage in self.stages]
+        along = [self._load(stage, direction, along=True) for stage in self.stages]
+        self._begin()
+        for n in range(len(self.blocks)):
+            add_product(self, weights, along, n)
+        for stage in self.stages:
+            stage.shard.added_h = None
+        return self._collected()
+
     def hessian_diagonal(self, theta: F64) -> F64:
         """About that of the stages' losses, F64[local], as if what is read were given."""
         weights = [self._load(stage, theta) for stage in self.stages]
@@ -166,8 +202,10 @@ class JointShard:
         """Adds numbers of this shard's weights to ones of all weights."""
         add_at(gradient, self.index, total)
 
-    def _load(self, stage: JointStage, theta: F64) -> StageWeights:
-        point = stage.shard._load(theta[stage.own])
+    def _load(self, stage: JointStage, theta: F64, along: bool = False) -> StageWeights:
+        """`along`: theta is a direction."""
+        own = theta[stage.own]
+        point = stage.shard._load_direction(own) if along else stage.shard._load(own)
         if stage.reads is None:
             return StageWeights(point, None, None)
         arcs = None if stage.reads.arcs is None else theta[stage.reads.arcs_at]
@@ -193,22 +231,27 @@ class JointShard:
 
     # up
 
-    def _up(self, weights: Sequence[StageWeights], n: int, keep: bool = False) -> list[Pass]:
-        """`keep`: more will be asked of all stages' losses than value and gradient."""
+    def _up(self, weights: Sequence[StageWeights], n: int, keep: bool = False, curved: bool = False) -> list[Pass]:
+        """`keep`: more will be asked of all stages' losses than value and gradient; `curved`: and of lattices than
+        covariances."""
         done: list[Pass] = []
         for stage, at in zip(self.stages, weights, strict=True):
-            done.append(self._solved(stage, at, n, done, keep))
+            done.append(self._solved(stage, at, n, done, keep, curved))
         return done
 
-    def _solved(self, stage: JointStage, at: StageWeights, n: int, lower: Sequence[Pass], keep: bool) -> Pass:
+    def _solved(
+        self, stage: JointStage, at: StageWeights, n: int, lower: Sequence[Pass], keep: bool, curved: bool
+    ) -> Pass:
         shard, found, unrolled = stage.shard, None, None
         if stage.reads is not None and at.labels is not None:
             found = self._found(stage, stage.reads, n, lower)
             shard.added = stage.reads.labels.scores(at.labels, found.labels)
             if stage.reads.arcs is not None and at.arcs is not None and found.arcs is not None:
                 unrolled = stage.reads.arcs.unrolled(at.arcs, found.arcs)
-        chain = self._chain(stage, at, n, unrolled)
+        chain = self._chain(stage, at, n, unrolled, curved=curved)
         here = Pass(chain, found=found, unrolled=unrolled)
+        if stage.reads is not None:
+            here.lower_beliefs = tuple(lower[s].beliefs for s in stage.reads.lower)
         if not (keep or stage.is_read):
             here.answer = shard.loss.value_and_gradient(chain, shard.targets[n])
             return here
@@ -216,7 +259,9 @@ class JointShard:
         if stage.is_read:
             here.solved = shard.loss.solved_in(here.kept)
             if here.solved is None:
-                here.solved = self._chain(stage, at, n, unrolled, apart=True).solve()
+                here.solved = self._chain(stage, at, n, unrolled, apart=True, curved=curved).solve()
+                if isinstance(here.solved, PatchedSolved):
+                    here.solved.gradient = here.patch_gradient  # that of its own loss
             here.beliefs = self._believed(stage, here.solved, n)
         return here
 
@@ -242,14 +287,24 @@ class JointShard:
         return found
 
     def _chain(
-        self, stage: JointStage, at: StageWeights, n: int, unrolled: Unrolled | None, apart: bool = False
+        self,
+        stage: JointStage,
+        at: StageWeights,
+        n: int,
+        unrolled: Unrolled | None,
+        apart: bool = False,
+        curved: bool = False,
     ) -> Any:
-        """`apart`: beside another one of the same stage, which is in use."""
-        chain = stage.shard._chain(at.point, n)
+        """`apart`: beside another one of the same stage, which is in use; `curved`: third cumulants will be asked for,
+        which chains with patches have, even if there are none."""
+        chain: Any = stage.shard._chain(at.point, n)
         if apart and isinstance(chain, WorkChain):
             chain.space = []
+        if isinstance(chain, PatchedChain) and curved and chain.gradient is not None:
+            chain.gradient = np.zeros_like(chain.gradient)  # that of the shard is for what is asked for in the end
         if unrolled is None:
-            return chain
+            plain = isinstance(chain, WorkChain) and not isinstance(chain, PatchedChain)
+            return patched(chain, unpatched(len(chain.scores))) if curved and stage.is_read and plain else chain
         assert isinstance(chain, WorkChain)
         return patched(chain, unrolled)
 
@@ -281,8 +336,6 @@ class JointShard:
     def _through(self, stage: JointStage, here: Pass, n: int) -> Any:
         """Cov[H, 1_e] for what upper stages say of this one's probabilities."""
         assert here.solved is not None
-        if isinstance(here.solved, PatchedSolved):
-            here.solved.gradient = here.chain.gradient  # that of its own loss, where they are not one
         return here.solved.covariance(*h_of(stage, here.beliefs, here.by_node, here.by_arc, n))
 
     def _hand_down(
@@ -301,12 +354,16 @@ class JointShard:
         by_arc_value = None
         if here.unrolled is not None and reads.arcs is not None and at.arcs is not None:
             by_arc_value = reads.arcs.add(at.arcs, here.chain.gradient, here.unrolled)
-        if reads.given is not None or at.labels is None:
-            return
-        by_z = found.on_labels.back(reads.labels.by_value(at.labels, rows, found.labels))
+        if reads.given is None and at.labels is not None:
+            by_value = reads.labels.by_value(at.labels, rows, found.labels)
+            self._tell_lower(reads, found, by_value, by_arc_value, done)
+
+    @staticmethod
+    def _tell_lower(reads: Reads, found: Found, by_value: F64, by_arc_value: F64 | None, done: Sequence[Pass]) -> None:
+        """The gradient in what was read, from that in its values."""
+        by_z = found.on_labels.back(by_value)
         if by_arc_value is not None and found.on_arcs is not None:
-            below = by_arc_value if found.from_below is None else by_arc_value[found.from_below]
-            by_z += found.on_arcs.back(below)
+            by_z += found.on_arcs.back(found.below(by_arc_value))
         for s, (by_node, by_arc) in zip(reads.lower, split(by_z, [done[s].beliefs for s in reads.lower]), strict=True):
             lower = done[s]
             lower.by_node = by_node if lower.by_node is None else lower.by_node + by_node

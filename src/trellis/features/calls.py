@@ -20,6 +20,7 @@ ARGUMENTS = {
     "m": '"pattern"',
     "each": '["separator"]',
     "tags": '["column"], [n]',
+    "tags_elsewhere": '["column"], [n]',
     "cluster": '"file", [n]',
     "vectors": '"file"',
     "gazetteer": '"file", ["lower"]',

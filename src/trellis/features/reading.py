@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError
-from trellis.features.functions import FUNCTIONS, Resource, Row, Sentences, Values
+from trellis.features.functions import FUNCTIONS, Resource, Row, Rows, Sentences, Values
 from trellis.features.functions.contract import BadSentence, BadString
 from trellis.features.template import Part, Template, View
 from trellis.labels import runs
@@ -174,15 +174,16 @@ def columns_of(views: Sequence[View]) -> list[str]:
 
 
 def types_of(
-    corpus: Corpus, views: Sequence[View], reach: int, resources: Resources
+    corpus: Corpus, views: Sequence[View], reach: int, resources: Resources, learning: str | None = None
 ) -> tuple[dict[str, I32], dict[str, int], dict[View, Evaluated]]:
-    """Every token's type by source, the number of types, and every view in words."""
+    """Every token's type by source, the number of types, and every view in words. `learning`: the target, where these
+    are the data that features are learnt from."""
     types: dict[str, I32] = {}
     known: dict[str, int] = {}
     evaluated = {}
     for view in views:
         try:
-            source, which, count, evaluated[view] = _evaluate(view, corpus, reach, resources.get(view))
+            source, which, count, evaluated[view] = _evaluate(view, corpus, reach, resources.get(view), learning)
         except DataError:
             raise
         except ValueError as error:
@@ -211,11 +212,18 @@ def _read_by(view: View) -> list[str]:
     return [view.column, *(map(str, others(view.arguments)) if others else ())]
 
 
-def _evaluate(view: View, corpus: Corpus, reach: int, resource: Resource | None) -> tuple[str, I32, int, Evaluated]:
+def _evaluate(
+    view: View, corpus: Corpus, reach: int, resource: Resource | None, learning: str | None
+) -> tuple[str, I32, int, Evaluated]:
     function, column = FUNCTIONS[view.function], corpus[view.column]
+    answer: Rows | None = None
     if function.of_sentence is not None:
         columns = tuple(corpus[name] for name in _read_by(view))
         answer = function.of_sentence(Sentences(columns, corpus.offsets), resource, view.arguments)
+    elif function.of_training is not None and learning is not None and resource is not None:
+        beside = function.beside(view.arguments) if function.beside else None
+        answer = function.of_training(column, corpus[beside or learning], resource, view.arguments)
+    if answer is not None:
         source, values = Part(view, 0).text, _from_rows(answer.rows)
         return source, answer.which, len(answer.rows), Evaluated(source, None, _lengthened(values, 2 * reach))
     strings = column.strings

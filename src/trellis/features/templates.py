@@ -75,7 +75,7 @@ class TemplateFeatures:
     ) -> tuple[TemplateFeatures, Packed]:
         """Numbers every attribute that the corpus shows often enough, and the corpus in these numbers."""
         resources = prepare(views_of(templates), corpus, target, functions or {})
-        types, known, evaluated = types_of(corpus, views_of(templates), reach_of(templates), resources)
+        types, known, evaluated = types_of(corpus, views_of(templates), reach_of(templates), resources, target)
         warn_of_useless_files(resources, evaluated)
         domain = domains(templates)
         vocabularies = () if hash_size else _vocabularies(evaluated, domain)

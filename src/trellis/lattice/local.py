@@ -118,6 +118,13 @@ class SolvedLocal(NodesInRows):
         node_h *= _of_tokens(weights, self.offsets)[:, None]
         return Covariance(node_h, _NO_ARCS, sums_of(means, self.offsets))
 
+    def third(self, node_h: F64, arc_h: ArcH | None, node_k: F64, arc_k: ArcH | None) -> Covariance:
+        """How Cov[H, 1_e] changes when the scores do by k: P (h - E[h]) (k - E[k]) less its mean."""
+        h = node_h - np.einsum("tj,tj->t", self.nodes, node_h)[:, None]
+        k = node_k - np.einsum("tj,tj->t", self.nodes, node_k)[:, None]
+        both = np.einsum("tj,tj,tj->t", self.nodes, h, k)[:, None]
+        return Covariance(self.nodes * (h * k - both), _NO_ARCS, np.zeros(0))
+
     def covariance_on(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
         return self.on_path(self.covariance(node_h, arc_h).nodes, path)
 

@@ -64,6 +64,10 @@ class SolvedPairs(SolvedParts):
         found = super().covariance(node_h, arc_h, weights)
         return Covariance(found.nodes, self._square(found.arcs), found.expectation)
 
+    def third(self, node_h: F64, arc_h: ArcH | None, node_k: F64, arc_k: ArcH | None) -> Covariance:
+        found = super().third(node_h, arc_h, node_k, arc_k)
+        return Covariance(found.nodes, self._square(found.arcs), found.expectation)
+
     def subtract_path(self, nodes: F64, arcs: F64, path: I32, weights: F64 | None = None) -> None:
         super().subtract_path(nodes, arcs.reshape(-1), path, weights)
 

@@ -18,6 +18,7 @@ from trellis.lattice.kernels.patched_kept import Kept
 from trellis.lattice.kernels.patched_paths import add_patched_scores, subtract_patched_path, subtract_patched_soft
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.kernels.paths import path_scores, subtract_path
+from trellis.lattice.kernels.third import listed_changes, patched_third
 from trellis.lattice.solved import ArcH, NodesInRows, renormalised, sums_of
 
 
@@ -111,6 +112,23 @@ class PatchedSolved(NodesInRows):
         value = np.empty(int(start[-1]))
         list_patched_arcs(*chain, start, before, here, value, True)
         return ArcEntries(start, before, here, value)
+
+    def third(self, node_h: F64, arc_h: ArcH | None, node_k: F64, arc_k: ArcH | None) -> Covariance:
+        """How Cov[H, 1_e] changes when the scores do by k (see `kernels.third`)."""
+        nodes, arcs = np.empty_like(node_h), np.zeros_like(self.kept.transitions)
+        patched_third(
+            self.kept, self.patches, self.kinds, node_h, self._h(arc_h), node_k, self._h(arc_k), nodes, arcs,
+            self._by_patch,
+        )  # fmt: skip
+        return Covariance(nodes, arcs, np.zeros(0))
+
+    def listed_changes(self, node_h: F64, arc_h: ArcH | None, arcs: ArcEntries) -> F64:
+        """Cov[H, 1_e] of listed arcs."""
+        out = np.zeros(len(arcs.value))
+        listed_changes(
+            self.kept, self.patches, self.kinds, node_h, self._h(arc_h), arcs.start, arcs.before, arcs.here, out
+        )
+        return out
 
     def _h(self, arc_h: ArcH | None) -> PatchedH:
         if isinstance(arc_h, PatchedH):

@@ -54,6 +54,17 @@ class SolvedGraph:
         )  # fmt: skip
         return GraphCovariance(nodes, arcs, expectation)
 
+    def third(self, node_h: F64, arc_h: F64, node_k: F64, arc_k: F64) -> GraphCovariance:
+        """How `covariance` of h changes when the scores do by k (see `kernels.third`)."""
+        from trellis.lattice.kernels.third import graph_third
+
+        nodes, arcs = np.empty_like(self.nodes), np.empty_like(self.arcs)
+        graph_third(
+            self.shape.start, self.shape.source, self.shape.offsets, self.given, self.end, self.nodes, self.arcs,
+            node_h, arc_h, node_k, arc_k, nodes, arcs,
+        )  # fmt: skip
+        return GraphCovariance(nodes, arcs, np.zeros(0))
+
     def expectation(self, node_h: F64, arc_h: F64 | None = None) -> F64:
         arc_h = self._checked(node_h, arc_h)
         into = np.bincount(self.shape.heads, weights=_products(self.arcs, arc_h), minlength=len(self.nodes))

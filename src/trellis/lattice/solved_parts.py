@@ -53,6 +53,11 @@ class SolvedParts:
         node_h[:] = nodes
         return Covariance(node_h, arcs, found.expectation)
 
+    def third(self, node_h: F64, arc_h: ArcH | None, node_k: F64, arc_k: ArcH | None) -> Covariance:
+        """How Cov[H, 1_e] changes when the scores do by k (see `kernels.third`)."""
+        found = self.graph.third(*self._spread(node_h, arc_h), *self._spread(node_k, arc_k))
+        return Covariance(*self.parts.gathered(found.nodes, found.arcs), np.zeros(0))
+
     def covariance_on(self, node_h: F64, arc_h: ArcH | None, path: I32) -> F64:
         found = self.graph.covariance(*self._spread(node_h, arc_h))
         return self.on_path(self.parts.gathered(found.nodes, found.arcs)[0], path)

@@ -180,6 +180,10 @@ class PlainShard(Rows):
         layout, (a, b) = self.scoring.layout, self._tokens(block)
         return h, self.arcs.arc_h(layout, along.transitions, along.weights[layout.arcs_at :])(a, b)
 
+    def add_arcs(self, by_patch: F64) -> None:
+        if self.arcs is not None:
+            self._gradient[self.scoring.layout.arcs_at :] += by_patch
+
     def _collected(self) -> F64:
         layout = self.scoring.layout
         self.scoring.collect(self._row_gradient, self._gradient)

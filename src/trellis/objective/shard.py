@@ -179,6 +179,10 @@ class Shard(ABC):
     def _add(self, nodes: F64, arcs: F64, block: int, squared: bool = False) -> None:
         """Adds what numbers on nodes and arcs say of each weight, times the value of its attribute or that squared."""
 
+    def add_arcs(self, by_patch: F64) -> None:
+        """Adds what was found out about the weights of attributes on arcs elsewhere than in the chains' own memory."""
+        raise NotImplementedError  # for shards that have such
+
     @abstractmethod
     def _collected(self) -> F64:
         """What was added, F64[local]."""

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from trellis.lattice import WorkChain
 from trellis.lattice.kernels.patched import Kinds, fill_factors
-from trellis.lattice.kernels.patched_answers import PatchedH
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched import PatchedChain
 from trellis.scoring.arcs import reach_of_patches
@@ -116,6 +115,31 @@ class ArcWireScoring:
         roll_up(at.ids, at.values, self.start, unrolled.first, weights, by_patch, self._gradient, out)
         return out
 
+    def by_value(self, weights: F64, by_patch: F64, unrolled: Unrolled) -> F64:
+        """The gradient in the values alone."""
+        at, out = unrolled.occurring, np.empty(len(unrolled.occurring.ids))
+        roll_up(at.ids, np.zeros(len(at.ids)), self.start, unrolled.first, weights, by_patch, np.empty(self.size), out)
+        return out
+
+    def unrolled_along(self, weights: F64, direction: F64, values: F64, unrolled: Unrolled) -> F64:
+        """How the patches' weights change when the weights do and the values do."""
+        at = unrolled.occurring
+        total = int(unrolled.first[-1])
+        source, target, one, other = np.empty(total, np.uint16), np.empty(total, np.uint16), *np.empty((2, total))
+        sides = self.source, self.target
+        unroll(at.ids, at.values, self.start, unrolled.first, *sides, direction, source, target, one)
+        unroll(at.ids, values, self.start, unrolled.first, *sides, weights, source, target, other)
+        return one + other
+
+    def add_along(
+        self, weights: F64, direction: F64, values: F64, by_patch: F64, change: F64, unrolled: Unrolled
+    ) -> F64:
+        """How `add` changes when the weights do, the values, and the gradient in the patches' weights."""
+        at, one, other = unrolled.occurring, *np.empty((2, len(unrolled.occurring.ids)))
+        roll_up(at.ids, at.values, self.start, unrolled.first, weights, change, self._gradient, one)
+        roll_up(at.ids, values, self.start, unrolled.first, direction, by_patch, self._gradient, other)
+        return np.asarray(one + other)
+
     def add_squares(self, by_patch: F64, unrolled: Unrolled) -> None:
         """The same from variances, times the squares of values."""
         at = unrolled.occurring
@@ -138,6 +162,10 @@ def patched(chain: WorkChain, unrolled: Unrolled) -> PatchedChain:
     return PatchedChain(chain.scores, chain.transitions, chain.offsets, chain.rescore, patches, kinds, gradient)
 
 
-def patched_h(matrix: F64, unrolled: Unrolled, weights: F64) -> PatchedH:
-    """h on arcs: the same everywhere, and on the patches."""
-    return PatchedH(matrix, unrolled.patches._replace(weights=weights))
+def unpatched(tokens: int) -> Unrolled:
+    """No patches at so many tokens."""
+    none, zero = np.zeros(0, np.uint16), np.zeros(0)
+    nowhere, first = np.zeros(tokens + 1, np.int64), np.zeros(1, np.int64)
+    ids = np.zeros(0, np.int32)
+    patches = Patches(nowhere, ids, zero, first, none, none, zero, zero, zero)
+    return Unrolled(Occurring(nowhere, ids, zero), first, patches)

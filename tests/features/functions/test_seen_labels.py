@@ -8,7 +8,8 @@ from function_cases import per_token
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.corpus import Column
+from trellis.corpus import Column, Corpus
+from trellis.features import TemplateFeatures, templates_for
 from trellis.features.functions import FUNCTIONS
 
 TAGS = FUNCTIONS["tags"]
@@ -57,3 +58,23 @@ def test_pairs_out_of_order_or_given_twice_cannot_come_from_a_model_file(label):
     tables = {"words": ["a"], "labels": ["X", "Y"], "word": np.zeros(2, np.int64), "label": np.array(label)}
     with pytest.raises(ValueError, match="not in order"):
         TAGS.restore(tables)
+
+
+def test_elsewhere_is_without_the_token_itself_in_training_and_everything_else_after():
+    pairs = [("dog", "N"), ("run", "V"), ("run", "N"), ("run", "V"), ("a", "D")]
+    words, labels = Column.of(w for w, _ in pairs), Column.of(t for _, t in pairs)
+    function = FUNCTIONS["tags_elsewhere"]
+    resource = function.learn(words, labels, ())
+    found = function.of_training(words, labels, resource, ())
+    rows = [tuple(name for name, _ in found.rows[k]) for k in found.which.tolist()]
+    assert rows == [(), ("N", "V"), ("V",), ("N", "V"), ()]
+    assert per_token("tags_elsewhere", [["run", "dog"]], resource, ()) == [(("N", 1.0), ("V", 1.0)), (("N", 1.0),)]
+
+
+def test_elsewhere_in_features_is_learnt_so_and_used_as_it_is():
+    corpus = Corpus.from_lists({"word": [["dog", "run"], ["dog", "runs"]], "tag": [["N", "V"], ["N", "V"]]})
+    templates = templates_for("tags_elsewhere(word)[0]", ["word", "tag"], "tag")
+    features, packed = TemplateFeatures.learn(corpus, templates, "tag")
+    assert np.diff(packed.indptr).tolist() == [1, 0, 1, 0]
+    assert features.names() == ["U:tags_elsewhere(word)[0]=N"]
+    assert np.diff(features.transform(corpus).indptr).tolist() == [1, 1, 1, 1]

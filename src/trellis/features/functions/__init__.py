@@ -43,6 +43,7 @@ FUNCTIONS = Registry(
     is_first="places.IS_FIRST",
     is_last="places.IS_LAST",
     tags="tags.TAGS",
+    tags_elsewhere="tags.TAGS_ELSEWHERE",
     cluster="clusters.CLUSTER",
     vectors="vectors.VECTORS",
     gazetteer="gazetteer.GAZETTEER",

@@ -132,6 +132,9 @@ class Function:
     load: Callable[[Arguments], Resource] | None = None
     # a resource from training data: words, and the column the words are counted with (the target, if no other is named)
     learn: Callable[[Column, Column, Arguments], Resource] | None = None
+    # what a learnt resource says of the training data themselves, token by token, where that is something else than
+    # what it says of other data: words and labels as `learn` has them
+    of_training: Callable[[Column, Column, Resource, Arguments], Rows] | None = None
     # the name of the column that `learn` counts with, if it is not the target
     beside: Callable[[Arguments], str | None] | None = None
     # a resource from what a user gives beside the templates: callables by name

@@ -1,12 +1,15 @@
 """Labels that a word was seen with in training: `tags(word)` of the target, `tags(word, "pos")` of another column.
 
 (Azuma et al. 2011, Table 1: "the word is in the vocabulary of T".) A number behind leaves out words seen less often.
+
+`tags_elsewhere` are the labels that a word was seen with at other tokens. To new text that makes no difference; but a
+token of the training data does not see the label it should get, unless the word has it somewhere else, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column
 from trellis.features.functions.checks import is_text, listed
-from trellis.features.functions.contract import Arguments, Function, Resource, Row, Tables
+from trellis.features.functions.contract import Arguments, Function, Resource, Row, Rows, Tables
 from trellis.features.functions.tables import expect, indices, strings
 
 
@@ -73,10 +76,30 @@ def _rows(words: Sequence[str], resource: Resource | None, arguments: Arguments)
     return [resource.rows.get(w, ()) for w in words]
 
 
+def _left_out(words: Column, labels: Column, resource: Resource, arguments: Arguments) -> Rows:
+    """A token whose word has its label nowhere else has the word's other labels."""
+    assert isinstance(resource, Tags)
+    size = max(1, len(labels.strings))
+    pairs = words.ids.astype(np.int64) * size + labels.ids
+    seen, which, times = np.unique(pairs, return_inverse=True, return_counts=True)
+    rows = [resource.rows.get(word, ()) for word in words.strings]
+    place = words.ids.astype(np.int32).copy()
+    for n in np.flatnonzero(times == 1).tolist():
+        word, own = divmod(int(seen[n]), size)
+        rows.append(tuple(value for value in rows[word] if value[0] != labels.strings[own]))
+        times[n] = -len(rows)  # where its row is, and one more
+    once = times[which] < 0
+    place[once] = -times[which[once]] - 1
+    return Rows(place, rows)
+
+
 def _beside(arguments: Arguments) -> str | None:
     return next((argument for argument in arguments if isinstance(argument, str)), None)
 
 
 TAGS = Function(
     "tags", "the labels a word was seen with", _check, rows=_rows, learn=_learn, restore=_restore, beside=_beside
+)
+TAGS_ELSEWHERE = replace(
+    TAGS, name="tags_elsewhere", summary="the labels a word was seen with at other tokens", of_training=_left_out
 )

@@ -82,8 +82,8 @@ def patched_sums(
                 for j in range(width):
                     p = pair[i, j]
                     pair[i, j] = weight * (p * (1.0 - p) if variances else p)
-            _hand_out(patches, t, kind[t], pair, variances, sums, by_patch)
-    _collect(kinds.patches, sums, arcs, by_patch)
+            hand_out(patches, t, kind[t], pair, variances, sums, by_patch)
+    collect(kinds.patches, sums, arcs, by_patch)
 
 
 @kernel
@@ -145,10 +145,10 @@ def patched_covariance(
                     before = left[t - a - 1, i] - mean
                     for j in range(width):
                         pair[i, j] *= weight * (before + (g[i, j] + ahead[j]))
-                _hand_out(patches, t, kind[t], pair, False, sums, by_patch)
+                hand_out(patches, t, kind[t], pair, False, sums, by_patch)
             take_back(patches_h, t, matrix, g)
     if want_arcs:
-        _collect(kinds.patches, sums, arcs, by_patch)
+        collect(kinds.patches, sums, arcs, by_patch)
 
 
 @part
@@ -179,7 +179,7 @@ def _from_the_right(pair: Array, g: Array, ahead: Array, out: Array) -> None:
 
 
 @part
-def _hand_out(patches: Array, t: int, kind: int, share: Array, squares: bool, sums: Array, by_patch: Array) -> None:
+def hand_out(patches: Array, t: int, kind: int, share: Array, squares: bool, sums: Array, by_patch: Array) -> None:
     """What token t's arcs F64[width, width] add, to its kind or else to all transitions and its own patches."""
     to = sums[max(kind, 0)]
     for i in range(len(share)):
@@ -193,7 +193,7 @@ def _hand_out(patches: Array, t: int, kind: int, share: Array, squares: bool, su
 
 
 @part
-def _collect(patches: Array, sums: Array, arcs: Array, by_patch: Array) -> None:
+def collect(patches: Array, sums: Array, arcs: Array, by_patch: Array) -> None:
     """Adds up what has been handed out to kinds, whose patches have no values but 1."""
     for k in range(len(sums)):
         if len(by_patch):
