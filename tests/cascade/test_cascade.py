@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 
 import trellis as tr
-from trellis.errors import DataError, SettingError
+from trellis.corpus import Column
+from trellis.errors import CheckpointError, DataError, SettingError
 
 WIRES = ["gold", "onebest", "kbest", "sample", "marginal", "joint"]
 
@@ -76,7 +79,6 @@ def test_a_little_text_is_labelled_without_a_compiler_and_the_same(data, tmp_pat
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "c"], capture_output=True, text=True, check=True)
     said, modules = done.stdout.splitlines()
     assert {"numba", "scipy"}.isdisjoint(modules.split())
-    import json
 
     labels, rows = json.loads(said)
     here = tr.Corpus.from_lists({"word": [["The", "dog", "barks", "."]]})
@@ -154,3 +156,66 @@ def test_the_derivative_of_a_function_is_checked():
         tr.Smooth(lambda p: p + 1, np.ones_like)
     with pytest.raises(SettingError, match="inf"):
         tr.Smooth(np.sqrt, lambda p: 0.5 / np.sqrt(p))
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "options"),
+    [("lbfgs", None), ("newton-cg", None), ("newton-cg", {"cache": "all"}), ("sgd", {"epochs": 4})],
+)
+def test_joint_training_by_several_optimizers(data, optimizer, options):
+    apart = fitted(data, "marginal")
+    began = sum(outcome.objective for outcome in apart.outcomes_.values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a few epochs are not the end
+        joint = fitted(data, "joint", optimizer=optimizer, options=options)
+    assert joint.objective_ < began
+    best = fitted(data, "joint").objective_
+    assert joint.objective_ < best + (0.1 if optimizer == "sgd" else 0.02) * abs(best)
+
+
+def test_stages_may_take_turns(data):
+    apart = fitted(data, "marginal")
+    began = sum(outcome.objective for outcome in apart.outcomes_.values())
+    turns = fitted(data, "joint", schedule="alternate", rounds=1)
+    assert turns.objective_ < began
+
+
+def test_an_interrupted_training_goes_on_to_the_same_bits(data, tmp_path):
+    whole = fitted(data, "joint")
+    seen = []
+
+    def stop(progress):
+        seen.append(progress)
+        if len(seen) == whole.outcomes_["pos"].iterations + whole.outcomes_["chunk"].iterations + 4:
+            raise KeyboardInterrupt
+
+    cascade = tr.Cascade(stages(), tol=1e-3)
+    with pytest.raises(KeyboardInterrupt):
+        cascade.fit(data[0], checkpoint=tmp_path, checkpoint_every=1, progress=stop)
+    cascade.fit(data[0], checkpoint=tmp_path, resume=True)
+    np.testing.assert_array_equal(cascade.model_.weights, whole.model_.weights)
+    with pytest.raises(CheckpointError, match="weight"):
+        tr.Cascade([stages()[0], stages(weight=2.0)[1]], tol=1e-3).fit(data[0], checkpoint=tmp_path, resume=True)
+
+
+def test_sentences_with_some_layers_only_give_what_they_have(data):
+    train = data[0]
+    pos = train["pos"].values()
+    half = int(train.offsets[len(train) // 2])
+    unknown = train.with_column("pos", Column.of([*pos[:half], *["?"] * (len(pos) - half)]))
+    parts = [tr.Stage("pos", "word[0] + suffix(word, 1, 2, 3)[0]", l2=0.5, tol=1e-3, partial=True), stages()[1]]
+    cascade = tr.Cascade(parts, tol=1e-3).fit(unknown)
+    assert "?" not in cascade.classes_["pos"]
+    assert cascade.evaluate(data[1])["pos"].accuracy > 0.5
+    fewer = tr.Cascade(parts, tol=1e-3).fit(train.slice(0, len(train) // 2))
+    assert cascade.score(data[1]) > fewer.score(data[1])  # the upper stage has learnt from all of them
+
+
+def test_functions_of_probabilities_are_part_of_the_model(data, tmp_path):
+    smooth = tr.Smooth(lambda p: p**2, lambda p: 2 * p)
+    cascade = fitted(data, "joint", [stages()[0], stages(smooth=smooth)[1]])
+    cascade.save(tmp_path / "c")
+    with pytest.raises(SettingError, match="give it again"):
+        tr.load(tmp_path / "c")
+    again = tr.load(tmp_path / "c", functions={"chunk": smooth})
+    assert again.predict(data[1]) == cascade.predict(data[1])

@@ -63,6 +63,26 @@ class CascadeDevelopment:
         )
 
 
+class OfStage:
+    """The same for one stage's weights, with the others as they are."""
+
+    def __init__(self, whole: CascadeDevelopment, theta: F64, part: slice):
+        self._whole, self._theta, self._part = whole, theta, part
+
+    def __call__(self, theta: F64) -> float:
+        weights = self._theta.copy()
+        weights[self._part] = theta
+        return self._whole(weights)
+
+    @property
+    def tokens(self) -> int:
+        return self._whole.tokens
+
+    @property
+    def content(self) -> object:
+        return self._whole.content
+
+
 def check_development(dev: Corpus) -> None:
     if not isinstance(dev, Corpus):
         raise DataError(f"the development data are {type(dev).__name__}; expected a corpus (read_conll)")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.cascade.development import CascadeDevelopment, StageDevelopment
+from trellis.cascade.development import CascadeDevelopment, OfStage, StageDevelopment
 from trellis.cascade.model import CascadeModel, TrainedStage
 from trellis.cascade.plan import Beliefs, joined
 from trellis.cascade.preparing import Ready, prepared
@@ -30,6 +32,7 @@ from trellis.training import Fingerprint, Outcome, Progress
 
 if TYPE_CHECKING:
     from trellis.cascade.cascade import Cascade
+    from trellis.cascade.objective import JointObjective
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -202,6 +205,7 @@ class Learning:
 
     def together(self) -> Outcome:
         """From where the stages are."""
+        from trellis.cascade.objective import BATCH, JointObjective
         from trellis.cascade.together import joint_prior, joint_shards
 
         settings = self.cascade
@@ -220,9 +224,47 @@ class Learning:
         content = None if held_out is None else held_out.content
         fitting.describe_as(sizes, lambda: self._fingerprint(theta, content))
         _LOG.info("all stages as one")
-        outcome = fitting.minimised(shards, prior, optimizer, theta, held_out, [self.corpus], self.threads)
+
+        def batches() -> Any:
+            return joint_shards(self.ready, self.reads, self.model.least, BATCH)
+
+        keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
+        with JointObjective(shards, len(theta), prior, self.threads, batches, **keeps) as objective:
+            if settings.schedule == "alternate":
+                outcome = self._in_turns(objective, optimizer, theta, held_out)
+            else:
+                outcome = fitting.train(objective, optimizer, theta, held_out, [self.corpus])
+        if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
+            raise DataError("training led to weights that are no numbers; are there extreme feature values?")
         self.model = self.model.with_weights(self.split(outcome.theta))
         return outcome
+
+    def _in_turns(
+        self, objective: JointObjective, optimizer: Any, theta: F64, held_out: CascadeDevelopment | None
+    ) -> Outcome:
+        """Each stage by itself, from the highest to the lowest and again, with the others as they are."""
+        from trellis.cascade.objective import OneStage
+
+        ends = np.cumsum([0, *(one.model.layout.size for one in self.ready)]).tolist()
+        outcomes: list[Outcome] = []
+        for turn in range(int(self.cascade.rounds)):
+            for s in range(len(self.ready) - 1, -1, -1):
+                part = slice(ends[s], ends[s + 1])
+                _LOG.info("turn %d of stage '%s'", turn + 1, self.ready[s].stage.target)
+                name = f"joint-{turn + 1}-{self.ready[s].stage.target}"
+                fitting = self.keeping.fitting(self.cascade._settings, name)
+                fitting.describe_as({"tokens": self.corpus.tokens}, partial(self._fingerprint, theta.copy(), None))
+                score = None if held_out is None else OfStage(held_out, theta, part)
+                outcome = fitting.train(OneStage(objective, theta, part), optimizer, theta[part], score)
+                theta = theta.copy()
+                theta[part] = outcome.theta
+                outcomes.append(outcome)
+        last = outcomes[-1]
+        return replace(
+            last, theta=theta, iterations=sum(one.iterations for one in outcomes),
+            evaluations=sum(one.evaluations for one in outcomes), products=sum(one.products for one in outcomes),
+            seconds=sum(one.seconds for one in outcomes), converged=all(one.converged for one in outcomes),
+        )  # fmt: skip
 
     def split(self, theta: F64) -> list[F64]:
         """The weights of each stage."""

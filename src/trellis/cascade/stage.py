@@ -44,6 +44,9 @@ class Smooth:
         if self.second is not None:
             _compare(self.derivative, _asked(self.second, _POINTS, "its second derivative"), "the second derivative")
 
+    def __call__(self, p: F64) -> F64:
+        return self.f(p)
+
     @property
     def curve(self) -> Curve:
         return Curve(self.f, self.derivative, self.second or self._differences)

@@ -27,8 +27,11 @@ F64 = NDArray[np.float64]
 _WRITTEN = 512  # tokens in a block where a stage's lattices are written out arc by arc
 
 
-def joint_shards(ready: Sequence[Ready], reads: Sequence[tuple[int, ...]], least: float) -> list[JointShard]:
-    """`reads`: the numbers of the stages that each stage reads."""
+def joint_shards(
+    ready: Sequence[Ready], reads: Sequence[tuple[int, ...]], least: float, sentences: int | None = None
+) -> list[JointShard]:
+    """`reads`: the numbers of the stages that each stage reads; `sentences`: how many there are in a shard, where that
+    is not left to the size of the data."""
     bases = np.cumsum([0, *(one.model.layout.size for one in ready)]).tolist()
     parts = [_Part(one, base, lower) for one, base, lower in zip(ready, bases, reads, strict=False)]
     block = BLOCK if all(_is_quick(one.model.layout) for one in ready) else _WRITTEN
@@ -40,9 +43,11 @@ def joint_shards(ready: Sequence[Ready], reads: Sequence[tuple[int, ...]], least
         for s, pairs in zip(lower, one.wiring.chained, strict=True)
         if pairs and ready[s].is_chain
     }
+    count = len(ready[0].offsets) - 1
+    small = None if sentences is None else [(a, min(a + sentences, count)) for a in range(0, count, sentences)]
     return [
         JointShard([part.stage(a, b, block, s in read, s in chained) for s, part in enumerate(parts)], least)
-        for a, b in cuts(ready[0].offsets)
+        for a, b in small or cuts(ready[0].offsets)
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,7 +177,7 @@ class ThreadedObjective:
     def close(self) -> None:
         self._pool.shutdown()
 
-    def __enter__(self) -> ThreadedObjective:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
