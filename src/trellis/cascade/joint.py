@@ -32,7 +32,7 @@ from trellis.losses import Answer
 from trellis.objective.shard import Shard
 from trellis.scoring.kernels import add_at
 from trellis.scoring.occurring import Occurring, behind
-from trellis.scoring.wires import ArcWireScoring, Unrolled, WireScoring, WireWeights, patched, unpatched
+from trellis.scoring.wires import ArcWireScoring, Gathered, WireScoring, WireWeights, patched, unpatched
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -116,7 +116,7 @@ class Pass:
     solved: Solved | None = None
     beliefs: Beliefs | None = None
     found: Found | None = None
-    unrolled: Unrolled | None = None
+    gathered: Gathered | None = None
     by_node: F64 | None = None
     by_arc: F64 | None = None
     lower_beliefs: tuple[Beliefs | None, ...] = ()
@@ -189,8 +189,8 @@ class JointShard:
                 if stage.reads is not None and here.found is not None:
                     labels = here.found.labels
                     stage.reads.labels.add(stage.shard.on_labels(nodes, n), labels, labels.values**2)
-                    if stage.reads.arcs is not None and here.unrolled is not None:
-                        stage.reads.arcs.add_squares(here.chain.gradient, here.unrolled)
+                    if stage.reads.arcs is not None and here.gathered is not None:
+                        stage.reads.arcs.add_squares(here.chain.gradient, here.gathered)
         diagonal = self._collected()
         return np.maximum(diagonal, 0.0, out=diagonal)
 
@@ -242,14 +242,14 @@ class JointShard:
     def _solved(
         self, stage: JointStage, at: StageWeights, n: int, lower: Sequence[Pass], keep: bool, curved: bool
     ) -> Pass:
-        shard, found, unrolled = stage.shard, None, None
+        shard, found, gathered = stage.shard, None, None
         if stage.reads is not None and at.labels is not None:
             found = self._found(stage, stage.reads, n, lower)
             shard.added = stage.reads.labels.scores(at.labels, found.labels)
             if stage.reads.arcs is not None and at.arcs is not None and found.arcs is not None:
-                unrolled = stage.reads.arcs.unrolled(at.arcs, found.arcs)
-        chain = self._chain(stage, at, n, unrolled, curved=curved)
-        here = Pass(chain, found=found, unrolled=unrolled)
+                gathered = stage.reads.arcs.gathered(at.arcs, found.arcs)
+        chain = self._chain(stage, at, n, gathered, curved=curved)
+        here = Pass(chain, found=found, gathered=gathered)
         if stage.reads is not None:
             here.lower_beliefs = tuple(lower[s].beliefs for s in stage.reads.lower)
         if not (keep or stage.is_read):
@@ -259,7 +259,7 @@ class JointShard:
         if stage.is_read:
             here.solved = shard.loss.solved_in(here.kept)
             if here.solved is None:
-                here.solved = self._chain(stage, at, n, unrolled, apart=True, curved=curved).solve()
+                here.solved = self._chain(stage, at, n, gathered, apart=True, curved=curved).solve()
                 if isinstance(here.solved, PatchedSolved):
                     here.solved.gradient = here.patch_gradient  # that of its own loss
             here.beliefs = self._believed(stage, here.solved, n)
@@ -291,7 +291,7 @@ class JointShard:
         stage: JointStage,
         at: StageWeights,
         n: int,
-        unrolled: Unrolled | None,
+        gathered: Gathered | None,
         apart: bool = False,
         curved: bool = False,
     ) -> Any:
@@ -302,11 +302,11 @@ class JointShard:
             chain.space = []
         if isinstance(chain, PatchedChain) and curved and chain.gradient is not None:
             chain.gradient = np.zeros_like(chain.gradient)  # that of the shard is for what is asked for in the end
-        if unrolled is None:
+        if gathered is None:
             plain = isinstance(chain, WorkChain) and not isinstance(chain, PatchedChain)
             return patched(chain, unpatched(len(chain.scores))) if curved and stage.is_read and plain else chain
         assert isinstance(chain, WorkChain)
-        return patched(chain, unrolled)
+        return patched(chain, gathered.patches)
 
     def _believed(self, stage: JointStage, solved: Solved, n: int) -> Beliefs:
         rows = stage.shard.on_labels(solved.node_marginals(), n)
@@ -352,8 +352,8 @@ class JointShard:
         that in the scores of labels."""
         reads.labels.add(rows, found.labels)
         by_arc_value = None
-        if here.unrolled is not None and reads.arcs is not None and at.arcs is not None:
-            by_arc_value = reads.arcs.add(at.arcs, here.chain.gradient, here.unrolled)
+        if here.gathered is not None and reads.arcs is not None and at.arcs is not None:
+            by_arc_value = reads.arcs.add(at.arcs, here.chain.gradient, here.gathered)
         if reads.given is None and at.labels is not None:
             by_value = reads.labels.by_value(at.labels, rows, found.labels)
             self._tell_lower(reads, found, by_value, by_arc_value, done)

@@ -77,8 +77,8 @@ def _slopes(shard: JointShard, weights: Sequence[StageWeights], done: Sequence[P
         slopes = _Slopes(stage.shard.on_labels(nodes, n), by_patch)
         if stage.reads is not None and here.found is not None and at.labels is not None:
             slopes.by_value = stage.reads.labels.by_value(at.labels, slopes.rows, here.found.labels)
-            if stage.reads.arcs is not None and here.unrolled is not None and at.arcs is not None:
-                slopes.by_arc_value = stage.reads.arcs.by_value(at.arcs, by_patch, here.unrolled)
+            if stage.reads.arcs is not None and here.gathered is not None and at.arcs is not None:
+                slopes.by_arc_value = stage.reads.arcs.by_value(at.arcs, by_patch, here.gathered)
             if stage.reads.given is None:
                 shard._tell_lower(stage.reads, here.found, slopes.by_value, slopes.by_arc_value, done)
         out.append(slopes)
@@ -102,14 +102,14 @@ def _up(
     node_h = np.array(node_h, np.float64)
     if node_h.ndim == 2:
         node_h[:, stage.labels :] = 0.0  # padding
-    if here.unrolled is not None and reads is not None and reads.arcs is not None and found is not None:
+    if here.gathered is not None and reads is not None and reads.arcs is not None and found is not None:
         assert read is not None
         assert found.on_arcs is not None
         assert at.arcs is not None
         assert to.arcs is not None
         arc_values = found.arc_values(found.on_arcs.along(read))
-        weights = reads.arcs.unrolled_along(at.arcs, to.arcs, arc_values, here.unrolled)
-        arc_h = PatchedH(arc_h, here.unrolled.patches._replace(weights=weights))
+        weights = reads.arcs.along(at.arcs, to.arcs, arc_values, here.gathered)
+        arc_h = PatchedH(arc_h, here.gathered.patches._replace(weights=weights))
     changes = _Changes(node_h, arc_h, values, arc_values, read)
     if here.solved is not None and here.beliefs is not None:
         moved = here.solved.covariance(node_h.copy(), arc_h)
@@ -144,7 +144,7 @@ def _down(
         nodes, arcs = nodes + bent.nodes + more.nodes, arcs + bent.arcs + more.arcs
     shard._add(nodes, arcs, n)
     by_patch = here.patch_gradient
-    if by_patch is not None and here.unrolled is None:
+    if by_patch is not None and here.gathered is None:
         shard.add_arcs(by_patch)
     reads, found = stage.reads, here.found
     if reads is None or found is None or at.labels is None or to.labels is None or mine.values is None:
@@ -156,14 +156,14 @@ def _down(
     reads.labels.add(slopes.rows, labels, mine.values)
     by_value = reads.labels.by_value(at.labels, rows, labels) + reads.labels.by_value(to.labels, slopes.rows, labels)
     by_z = found.on_labels.back_along(slopes.by_value, by_value, mine.read)
-    if here.unrolled is not None and reads.arcs is not None:
+    if here.gathered is not None and reads.arcs is not None:
         assert by_patch is not None
         assert at.arcs is not None
         assert to.arcs is not None
         assert mine.arc_values is not None
         assert slopes.by_arc_value is not None
         assert found.on_arcs is not None
-        by_arc = reads.arcs.add_along(at.arcs, to.arcs, mine.arc_values, slopes.by_patch, by_patch, here.unrolled)
+        by_arc = reads.arcs.add_along(at.arcs, to.arcs, mine.arc_values, slopes.by_patch, by_patch, here.gathered)
         by_z += found.on_arcs.back_along(found.below(slopes.by_arc_value), found.below(by_arc), mine.read)
     if reads.given is not None:
         return

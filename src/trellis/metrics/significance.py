@@ -1,8 +1,8 @@
 """Whether one labelling is better than another, or only luckier: both of the same sentences.
 
-Paired bootstrap (Efron & Tibshirani 1993; Koehn 2004): sentences are drawn with replacement, as many as there are, again
-and again, and the difference of the two scores is taken each time. McNemar's test (1947): of the tokens that just one of
-the two has right, how often would a coin be as one-sided?
+Paired bootstrap (Efron & Tibshirani 1993; Koehn 2004): sentences are drawn with replacement, as many as there are,
+again and again, and the difference of the two scores is taken each time. McNemar's test (1947): of the tokens that just
+one of the two has right, how often would a coin be as one-sided?
 """
 
 from __future__ import annotations
@@ -107,5 +107,5 @@ def _two_sided(fewer: int, all_: int) -> float:
         return 1.0
     if all_ <= 1000:
         total = sum(math.comb(all_, k) for k in range(fewer + 1))
-        return min(1.0, 2.0 * total / 2**all_)
+        return min(1.0, float(2 * total / 2**all_))
     return math.erfc((abs(all_ - 2 * fewer) - 1) / math.sqrt(2.0 * all_))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from trellis.jit import kernel
 
 Array = Any
@@ -59,30 +61,75 @@ def packed_value_gradient(
 
 
 @kernel
-def unroll(
-    ids: Array, values: Array, start: Array, first: Array, source: Array, target: Array, weights: Array,
-    out_source: Array, out_target: Array, out_weights: Array,
-) -> None:  # fmt: skip
-    """Occurrence k of an attribute with weights start[a]:start[a + 1] becomes a patch of its own, at first[k]: its
-    value times the weights."""
-    for k in range(len(ids)):
-        a, v, q = ids[k], values[k], first[k]
-        for p in range(start[a], start[a + 1]):
-            out_source[q], out_target[q], out_weights[q] = source[p], target[p], v * weights[p]
-            q += 1
+def gather_pairs(
+    start: Array, ids: Array, weights_at: Array, source: Array, target: Array, labels: int, slot: Array, ends: Array,
+    out_source: Array, out_target: Array,
+) -> int:  # fmt: skip
+    """The label pairs that the attributes of each token have weights for, each once, ascending: written to out_source
+    and out_target, which have room for all; token t's end at ends[t + 1]. slot[n]: where the n-th of them all, by
+    occurrence and weight, is among these. Returns how many there are.
+
+    start: I64[tokens + 1], ids: I32[occurrences]; attribute a has the weights weights_at[a]:weights_at[a + 1].
+    """
+    cells = labels * labels
+    seen, place = np.full(cells, -1, np.int64), np.empty(cells, np.int64)
+    few = np.empty(cells, np.int64)
+    found, n = 0, 0
+    ends[0] = 0
+    for t in range(len(start) - 1):
+        count = 0
+        for k in range(start[t], start[t + 1]):
+            for p in range(weights_at[ids[k]], weights_at[ids[k] + 1]):
+                c = source[p] * labels + target[p]
+                if seen[c] != t:
+                    seen[c] = t
+                    few[count] = c
+                    count += 1
+        if 8 * count < cells:
+            codes = np.sort(few[:count])
+            for m in range(count):
+                place[codes[m]] = found
+                out_source[found], out_target[found] = codes[m] // labels, codes[m] % labels
+                found += 1
+        elif count > 0:
+            for c in range(cells):
+                if seen[c] == t:
+                    place[c] = found
+                    out_source[found], out_target[found] = c // labels, c % labels
+                    found += 1
+        for k in range(start[t], start[t + 1]):
+            for p in range(weights_at[ids[k]], weights_at[ids[k] + 1]):
+                slot[n] = place[source[p] * labels + target[p]]
+                n += 1
+        ends[t + 1] = found
+    return found
 
 
 @kernel
-def roll_up(
-    ids: Array, values: Array, start: Array, first: Array, weights: Array, by_patch: Array,
-    gradient: Array, by_value: Array,
-) -> None:  # fmt: skip
-    """From the gradient in the weights of such patches: added to that in the attributes' weights, and that in the
-    values, F64[occurrences]."""
+def add_weighted(ids: Array, values: Array, weights_at: Array, weights: Array, slot: Array, out: Array) -> None:
+    """out[slot] += value times weight, for all that `gather_pairs` has placed."""
+    n = 0
     for k in range(len(ids)):
-        a, v, q, total = ids[k], values[k], first[k], 0.0
-        for p in range(start[a + 1] - start[a]):
-            total += weights[start[a] + p] * by_patch[q + p]
+        v = values[k]
+        for p in range(weights_at[ids[k]], weights_at[ids[k] + 1]):
+            out[slot[n]] += v * weights[p]
+            n += 1
+
+
+@kernel
+def hand_back(
+    ids: Array, values: Array, weights_at: Array, weights: Array, slot: Array, by_pair: Array, gradient: Array,
+    by_value: Array,
+) -> None:  # fmt: skip
+    """The transpose: from numbers for the pairs of tokens, added to the weights' gradient, and the sum over an
+    occurrence's weights of these times the number, by_value: F64[occurrences]."""
+    n = 0
+    for k in range(len(ids)):
+        first, count, total = weights_at[ids[k]], weights_at[ids[k] + 1] - weights_at[ids[k]], 0.0
+        for p in range(count):
+            total += weights[first + p] * by_pair[slot[n + p]]
         by_value[k] = total
-        for p in range(start[a + 1] - start[a]):
-            gradient[start[a] + p] += v * by_patch[q + p]
+        v = values[k]
+        for p in range(count):
+            gradient[first + p] += v * by_pair[slot[n + p]]
+        n += count

@@ -1,9 +1,9 @@
 """theta -> what wired attributes add to scores, and back: attributes whose values come from another stage.
 
 Their values change with every evaluation, so nothing is sorted out beforehand, and the gradient in the values is asked
-for as well as that in the weights. What bears on transitions becomes patches (see `arcs`): one for each occurrence,
-with its value times the attribute's weights; so the lattice knows nothing of values, and both gradients follow from
-that in the patches' weights.
+for as well as that in the weights. What bears on transitions becomes patches (see `arcs`): one for each token, with the
+sums of its attributes' weights times their values; so the lattice knows nothing of values, and both gradients follow
+from that in the patches' weights.
 """
 
 from __future__ import annotations
@@ -19,9 +19,15 @@ from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched import PatchedChain
 from trellis.scoring.arcs import reach_of_patches
 from trellis.scoring.hybrid import HybridScoring
-from trellis.scoring.layout import I64, WeightLayout
+from trellis.scoring.layout import I32, WeightLayout
 from trellis.scoring.occurring import Occurring
-from trellis.scoring.wire_kernels import add_packed_gradient, packed_value_gradient, roll_up, unroll
+from trellis.scoring.wire_kernels import (
+    add_packed_gradient,
+    add_weighted,
+    gather_pairs,
+    hand_back,
+    packed_value_gradient,
+)
 
 F64 = NDArray[np.float64]
 
@@ -74,11 +80,12 @@ class WireScoring:
 
 
 @dataclass(frozen=True)
-class Unrolled:
-    """Occurrences as patches: occurrence k has the weights from `first[k]` on."""
+class Gathered:
+    """Occurrences as patches, one for each token that has any: `slot` says where each weight of each occurrence is
+    among the patches' weights."""
 
     occurring: Occurring
-    first: I64
+    slot: I32
     patches: Patches
 
 
@@ -88,71 +95,72 @@ class ArcWireScoring:
 
     def __init__(self, layout: WeightLayout):
         self.start, (self.source, self.target) = layout.arc_start, layout.arc_sides
-        self.size = len(layout.arc_pair)
+        self.labels, self.size = layout.labels, len(layout.arc_pair)
         self._gradient = np.zeros(self.size)
 
-    def unrolled(self, weights: F64, occurring: Occurring) -> Unrolled:
+    def gathered(self, weights: F64, occurring: Occurring) -> Gathered:
         """Occurrences must not be at the first tokens of sentences, where no transition leads to."""
-        ids = occurring.ids
-        first = np.concatenate([[0], np.cumsum(self.start[ids + 1] - self.start[ids])]).astype(np.int64)
-        total = int(first[-1])
-        source, target, scores = np.empty(total, np.uint16), np.empty(total, np.uint16), np.empty(total)
-        unroll(ids, occurring.values, self.start, first, self.source, self.target, weights, source, target, scores)
+        ids, tokens = occurring.ids, len(occurring.start) - 1
+        total = int((self.start[ids + 1] - self.start[ids]).sum())
+        slot, ends = np.empty(total, np.int32), np.empty(tokens + 1, np.int64)
+        source, target = np.empty((2, total), np.uint16)
+        size = gather_pairs(
+            occurring.start, ids, self.start, self.source, self.target, self.labels, slot, ends, source, target
+        )
+        scores = np.zeros(size)
+        add_weighted(ids, occurring.values, self.start, weights, slot, scores)
+        there = np.flatnonzero(np.diff(ends) > 0)
+        first = np.append(ends[there], size)
         with np.errstate(over="ignore"):
             powers, reach = np.exp(scores), reach_of_patches(scores, first)
+        indptr = np.concatenate([[0], np.cumsum(np.diff(ends) > 0)]).astype(np.int64)
         patches = Patches(
-            occurring.start, np.arange(len(ids), dtype=np.int32), np.zeros(0), first, source, target, scores, powers,
-            reach,
+            indptr, np.arange(len(there), dtype=np.int32), np.zeros(0), first, source[:size].copy(),
+            target[:size].copy(), scores, powers, reach,
         )  # fmt: skip
-        return Unrolled(occurring, first, patches)
+        return Gathered(occurring, slot, patches)
 
     def begin(self) -> None:
         self._gradient.fill(0.0)
 
-    def add(self, weights: F64, by_patch: F64, unrolled: Unrolled) -> F64:
+    def add(self, weights: F64, by_patch: F64, gathered: Gathered) -> F64:
         """From the gradient in the patches' weights: adds that in the attributes', and returns that in the values."""
-        at, out = unrolled.occurring, np.empty(len(unrolled.occurring.ids))
-        roll_up(at.ids, at.values, self.start, unrolled.first, weights, by_patch, self._gradient, out)
-        return out
+        return self._handed_back(gathered.occurring.values, weights, by_patch, gathered, self._gradient)
 
-    def by_value(self, weights: F64, by_patch: F64, unrolled: Unrolled) -> F64:
+    def by_value(self, weights: F64, by_patch: F64, gathered: Gathered) -> F64:
         """The gradient in the values alone."""
-        at, out = unrolled.occurring, np.empty(len(unrolled.occurring.ids))
-        roll_up(at.ids, np.zeros(len(at.ids)), self.start, unrolled.first, weights, by_patch, np.empty(self.size), out)
-        return out
+        return self._handed_back(gathered.occurring.values, weights, by_patch, gathered, np.empty(self.size))
 
-    def unrolled_along(self, weights: F64, direction: F64, values: F64, unrolled: Unrolled) -> F64:
+    def along(self, weights: F64, direction: F64, values: F64, gathered: Gathered) -> F64:
         """How the patches' weights change when the weights do and the values do."""
-        at = unrolled.occurring
-        total = int(unrolled.first[-1])
-        source, target, one, other = np.empty(total, np.uint16), np.empty(total, np.uint16), *np.empty((2, total))
-        sides = self.source, self.target
-        unroll(at.ids, at.values, self.start, unrolled.first, *sides, direction, source, target, one)
-        unroll(at.ids, values, self.start, unrolled.first, *sides, weights, source, target, other)
-        return one + other
+        at, out = gathered.occurring, np.zeros(len(gathered.patches.weights))
+        add_weighted(at.ids, at.values, self.start, direction, gathered.slot, out)
+        add_weighted(at.ids, values, self.start, weights, gathered.slot, out)
+        return out
 
     def add_along(
-        self, weights: F64, direction: F64, values: F64, by_patch: F64, change: F64, unrolled: Unrolled
+        self, weights: F64, direction: F64, values: F64, by_patch: F64, change: F64, gathered: Gathered
     ) -> F64:
         """How `add` changes when the weights do, the values, and the gradient in the patches' weights."""
-        at, one, other = unrolled.occurring, *np.empty((2, len(unrolled.occurring.ids)))
-        roll_up(at.ids, at.values, self.start, unrolled.first, weights, change, self._gradient, one)
-        roll_up(at.ids, values, self.start, unrolled.first, direction, by_patch, self._gradient, other)
-        return np.asarray(one + other)
+        one = self._handed_back(gathered.occurring.values, weights, change, gathered, self._gradient)
+        return one + self._handed_back(values, direction, by_patch, gathered, self._gradient)
 
-    def add_squares(self, by_patch: F64, unrolled: Unrolled) -> None:
-        """The same from variances, times the squares of values."""
-        at = unrolled.occurring
-        unread, nothing = np.zeros(self.size), np.empty(len(at.ids))
-        roll_up(at.ids, at.values**2, self.start, unrolled.first, unread, by_patch, self._gradient, nothing)
+    def add_squares(self, by_patch: F64, gathered: Gathered) -> None:
+        """As `add`, from variances, times the squares of values."""
+        self._handed_back(gathered.occurring.values**2, np.zeros(self.size), by_patch, gathered, self._gradient)
+
+    def _handed_back(self, values: F64, weights: F64, by_patch: F64, gathered: Gathered, gradient: F64) -> F64:
+        out = np.empty(len(values))
+        hand_back(gathered.occurring.ids, values, self.start, weights, gathered.slot, by_patch, gradient, out)
+        return out
 
     def collected(self) -> F64:
         return self._gradient
 
 
-def patched(chain: WorkChain, unrolled: Unrolled) -> PatchedChain:
+def patched(chain: WorkChain, patches: Patches) -> PatchedChain:
     """The chain with these patches on its transitions, and room for the gradient in their weights."""
-    patches, width = unrolled.patches, chain.scores.shape[1]
+    width = chain.scores.shape[1]
     kind = np.where(np.diff(patches.indptr) > 0, -1, 0).astype(np.int32)
     nothing = patches._replace(indptr=np.zeros(2, np.int64))
     factors = np.empty((1, width, width))
@@ -162,10 +170,7 @@ def patched(chain: WorkChain, unrolled: Unrolled) -> PatchedChain:
     return PatchedChain(chain.scores, chain.transitions, chain.offsets, chain.rescore, patches, kinds, gradient)
 
 
-def unpatched(tokens: int) -> Unrolled:
+def unpatched(tokens: int) -> Patches:
     """No patches at so many tokens."""
-    none, zero = np.zeros(0, np.uint16), np.zeros(0)
-    nowhere, first = np.zeros(tokens + 1, np.int64), np.zeros(1, np.int64)
-    ids = np.zeros(0, np.int32)
-    patches = Patches(nowhere, ids, zero, first, none, none, zero, zero, zero)
-    return Unrolled(Occurring(nowhere, ids, zero), first, patches)
+    none, zero, nowhere = np.zeros(0, np.uint16), np.zeros(0), np.zeros(tokens + 1, np.int64)
+    return Patches(nowhere, np.zeros(0, np.int32), zero, np.zeros(1, np.int64), none, none, zero, zero, zero)
