@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from trellis.cli import options
+from trellis.cli.bench_cascade import add_to as add_cascade
 from trellis.cli.bench_lattices import add_to as add_lattices
 from trellis.cli.bench_online import add_to as add_online
 from trellis.cli.bench_training import add_to
@@ -202,3 +203,4 @@ def _print(title: str, machine: dict[str, Any], rows: Sequence[Row], note: str, 
 add_to(bench, _task_options, _task, measuring)
 add_online(bench, _task_options, _task, measuring)
 add_lattices(bench, _task_options, _task, _numbers, measuring)
+add_cascade(bench, measuring)

@@ -58,6 +58,17 @@ def timed(work: Callable[[], Answer]) -> tuple[Answer, float]:
     return answer, now() - began
 
 
+def by_turns(works: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Times]:
+    """Each of the works once to warm up, and then so many times, by turns."""
+    for work in works.values():
+        work()
+    found: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            found[name].append(timed(work)[1])
+    return {name: Times(tuple(seconds)) for name, seconds in found.items()}
+
+
 @dataclass
 class Stopwatch:
     """Time spent inside `of`, by the wall and by the processor, which other processes do not disturb."""

@@ -27,7 +27,7 @@ def read_part(name: str, part: str, data: Path | None, quick: bool) -> Corpus:
     """Quick runs need no data: without a folder they use the corpus that ships."""
     if quick and data is None:
         return _first(sample_corpus("train" if part == "train" else "test"))
-    corpus = read_conll(_file(name, f"{part}.txt", data), columns=COLUMNS[name])
+    corpus = read_conll(file_of(name, f"{part}.txt", data), columns=COLUMNS[name])
     return _first(corpus) if quick else corpus
 
 
@@ -58,7 +58,7 @@ def _homes(name: str, data: Path | None) -> list[Path]:
     return [data / name] if data is not None else [*([Path(home) / name] if home else []), corpus_folder(name)]
 
 
-def _file(name: str, file: str, data: Path | None) -> Path:
+def file_of(name: str, file: str, data: Path | None) -> Path:
     homes = _homes(name, data)
     for folder in homes:
         if (folder / file).is_file():
