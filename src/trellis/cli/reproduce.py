@@ -126,6 +126,37 @@ def altun(
     _reproduce(output, study.run_study, settings, None, **more)
 
 
+@reproduce.command("azuma")
+@_of_every_study("conll2000/, and ud-en-ewt/ if there is one", "cases")
+@click.option(
+    "--only", "parts", multiple=True, help="table, wires, sizes, product, presets, ud or cost; all if not given."
+)
+@click.option("--threads", type=int, help="All if not given.")
+@click.option("--tol", default=1e-4, show_default=True, help="Gain in ten iterations below which a training stops.")
+def azuma(quick: bool, parts: tuple[str, ...], threads: int | None, tol: float, **more: Any) -> None:
+    """Multilayer sequence labeling (Azuma & Matsumoto 2011): Table 2 and more.
+
+    The table (--only table) takes some 15 minutes on two cores, all of it some hours; plots need trellis[plot].
+
+    \b
+    Example:
+      trellis reproduce azuma --out azuma --quick
+    """
+    from trellis.studies.azuma import output, study
+    from trellis.studies.azuma.plan import PARTS
+
+    def settings() -> Any:
+        given = study.Settings(False, parts or tuple(PARTS), threads, tol)
+        return study.quick_settings(given) if quick else given
+
+    folder = Path(more["out"])
+
+    def run(data: Path | None, given: Any, say: Any, keep: Any, earlier: Any) -> Any:
+        return study.run_study(data, given, folder, say, keep, earlier)
+
+    _reproduce(output, run, settings, None, **more)
+
+
 def _reproduce(
     output: Any,
     run_study: Callable[..., Any],

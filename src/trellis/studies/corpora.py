@@ -18,6 +18,7 @@ COLUMNS = {
     "conll2000": ("word", "pos", "chunk"),
     "conll2002-es": ("word", "pos", "ner"),
     "ptb-sample": ("word", "pos"),
+    "ud-en-ewt": ("word", "upos", "xpos", "feats", "_"),
 }
 TENTH = "every tenth sentence of the training data"
 _EVERY = 10  # one sentence in so many is held out where there is no development file

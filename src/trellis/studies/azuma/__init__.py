@@ -1,0 +1,1 @@
+"""Multilayer sequence labeling (Azuma & Matsumoto 2011), once more."""

@@ -1,0 +1,243 @@
+"""The page that is written about a study: the paper's table beside our figures, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trellis.report.markdown import page, table
+from trellis.studies.azuma.cases import Case, Outcome
+from trellis.studies.azuma.paper import NAMES, TABLE_2
+from trellis.studies.azuma.pictures import plots_of
+from trellis.studies.azuma.plan import MAIN, WIRES
+from trellis.studies.azuma.results import Study
+from trellis.studies.azuma.systems import SYSTEMS
+
+_INTRO = """
+Azuma and Matsumoto (2011) label text in layers: parts of speech, and base phrases that read them. They compare three
+ways to read: the best parts of speech (CRF + CRF), how probable each is (CRF + CRF-MF, after Bunescu 2008), and the
+same with both layers trained as one, so that the upper one's mistakes teach the lower one (CRF + CRF-BP). This page
+repeats their Table 2 on CoNLL-2000, whose parts of speech are those of a tagger, not the Treebank's own, and goes on
+from there.
+"""
+_QUICK = "**This is a quick run on a little data, to see that everything works. Its figures mean nothing.**"
+_READ = """
+Features are those of the paper's Table 1. As printed, one of them says which parts of speech a word has in the training
+data; there, a word seen once has just the one that it should get. So the lower stage is surer of the training data
+than it can be of anything else, and what the upper stage learns from is not what it will meet. *Left out*: the same
+with the labels that the word has at other tokens (`tags_elsewhere`). Weights exist for attributes and labels that occur
+together.
+"""
+_TRACED = """
+Tokens whose chunk label is wrong in the test data; how many of these go away when the trained upper stage is told the
+right parts of speech (they trace back to the lower stage), and how many others come then.
+"""
+_AGAIN = """
+```console
+$ trellis data get conll2000
+$ trellis reproduce azuma --out azuma
+```
+
+`azuma/results.json` has all that was measured, `azuma/predictions/` what each system predicted.
+"""
+
+
+def write_page(study: Study, images: str) -> str:
+    """`images`: what stands before the names of plots in links."""
+    plots = plots_of(study)
+    return page(
+        "# Multilayer sequence labeling",
+        _INTRO,
+        _QUICK if study.settings["quick"] else "",
+        _about(study),
+        "## Table 2",
+        _READ,
+        _table_2(study),
+        _tests(study, ("table1", MAIN)),
+        "## Where errors come from",
+        _TRACED,
+        _errors(study),
+        "## What is read of the lower stage",
+        "Features with vocabularies that leave the token itself out.",
+        _wires(study),
+        "## Less to learn from",
+        _sizes(study),
+        *(f"![Learning curves]({images}{name})" for name in plots),
+        *_section(study, "## One CRF over product labels", _product(study)),
+        *_section(study, "## Stronger features", _presets(study)),
+        *_section(study, "## Three stages", _ud(study)),
+        *_section(study, "## What it costs", _cost(study)),
+        "## Again",
+        _AGAIN,
+    )
+
+
+def _section(study: Study, heading: str, text: str) -> list[str]:
+    return [heading, text] if text else []
+
+
+def _about(study: Study) -> str:
+    seconds = {wire: _seconds(study, MAIN, wire) for wire in WIRES}
+    if any(found is None for found in seconds.values()):
+        return ""
+    total = sum(found for found in seconds.values() if found is not None)
+    cores = study.machine.get("cores")
+    return (
+        f"Trained on {cores} cores; the three systems of the table with left-out vocabularies took "
+        f"{total / 60:.1f} minutes together ({', '.join(f'{NAMES[w]} {s:.0f} s' for w, s in seconds.items())})."
+    )
+
+
+def _seconds(study: Study, system: str, wire: str) -> float | None:
+    found = study.of(Case(system, wire))
+    return None if found is None else found.seconds
+
+
+def _percent(outcome: Outcome | None, target: str, measure: str) -> str:
+    if outcome is None or target not in outcome.scores or outcome.scores[target][measure] is None:
+        return ""
+    return f"{100 * (outcome.scores[target][measure] or 0.0):.2f}"
+
+
+def _table_2(study: Study) -> str:
+    rows = []
+    for wire in WIRES:
+        pos, chunk = TABLE_2[wire]
+        row = [NAMES[wire], f"{pos} / {chunk}"]
+        for system in ("table1", MAIN):
+            found = study.of(Case(system, wire))
+            row.append(f"{_percent(found, 'pos', 'accuracy')} / {_percent(found, 'chunk', 'f1')}" if found else "")
+        rows.append(row)
+    return table(["parts of speech / chunks", "paper", "as printed", "left out"], rows)
+
+
+def _tests(study: Study, systems: Sequence[str]) -> str:
+    rows = []
+    for key, tests in (study.tests or {}).items():
+        first, second = key.split(" / ")
+        if not any(first.startswith(f"{system}-") and second.startswith(f"{system}-") for system in systems):
+            continue
+        rows.append([key, *(_difference(tests[target]) for target in ("pos", "chunk"))])
+    if not rows:
+        return ""
+    return page(
+        "Points of the second over the first, the middle 95 % of 10,000 paired bootstrap samples of sentences, and "
+        "McNemar's p for tokens:",
+        table(["", "parts of speech", "chunks"], rows),
+    )
+
+
+def _difference(test: Mapping[str, Any]) -> str:
+    ends = f"{100 * test['low']:+.2f} to {100 * test['high']:+.2f}"
+    return f"{100 * test['difference']:+.2f} ({ends}), p = {test['p']:.3f}; McNemar {test['mcnemar']['p']:.3f}"
+
+
+def _errors(study: Study) -> str:
+    rows = []
+    for system in ("table1", MAIN):
+        for wire in WIRES:
+            found = study.of(Case(system, wire))
+            if found is None:
+                continue
+            e = found.errors
+            share = f"{100 * e['traced'] / max(1, e['all']):.0f} %"
+            name = f"{SYSTEMS[system].title}: {NAMES[wire]}"
+            rows.append([name, f"{e['all']:,}", f"{e['traced']:,}", share, f"{e['new']:,}"])
+    return table(["", "wrong", "traced back", "share", "new"], rows) if rows else ""
+
+
+def _wires(study: Study) -> str:
+    cases = [
+        *(Case(MAIN, wire) for wire in ("gold", "onebest", "kbest", "sample", "marginal", "joint")),
+        Case(MAIN, "onebest", jackknife=5), Case(MAIN, "marginal", jackknife=5),
+        Case("nodes", "marginal"), Case("nodes", "joint"),
+    ]  # fmt: skip
+    rows = []
+    for case in cases:
+        found = study.of(case)
+        if found is not None:
+            folds = f", {case.jackknife} folds" if case.jackknife else ""
+            plain = ", no pairs on transitions" if case.system == "nodes" else ""
+            scores = [_percent(found, "pos", "accuracy"), _percent(found, "chunk", "f1")]
+            rows.append([f"`{case.wire}`{folds}{plain}", *scores, f"{found.seconds:.0f} s"])
+    return table(["wire", "parts of speech", "chunks, F1", "training"], rows) if rows else ""
+
+
+def _sizes(study: Study) -> str:
+    sizes = sorted({o.case.sentences for o in study.outcomes if o.case.system == MAIN and o.case.sentences})
+    rows = []
+    for size in [*sizes, None]:
+        cells = [_percent(study.of(Case(MAIN, wire, sentences=size)), "chunk", "f1") for wire in WIRES]
+        if any(cells):
+            rows.append([f"{size:,}" if size else "all", *cells])
+    return page("F1 of chunks:", table(["sentences", *(NAMES[wire] for wire in WIRES)], rows)) if rows else ""
+
+
+def _product(study: Study) -> str:
+    found, joint = study.of(Case(MAIN, "product")), study.of(Case(MAIN, "joint"))
+    if found is None:
+        return ""
+    text = (
+        f"Every pair of a part of speech and a chunk label that occurs is one label of a single CRF, pruned by order 0 "
+        f"(0.001): {_percent(found, 'pos', 'accuracy')} / {_percent(found, 'chunk', 'f1')} with "
+        f"{found.weights:,} weights, in {found.seconds:.0f} s."
+    )
+    if joint is not None:
+        text += (
+            f" The cascade: {_percent(joint, 'pos', 'accuracy')} / {_percent(joint, 'chunk', 'f1')} with "
+            f"{joint.weights:,} weights, in {joint.seconds:.0f} s."
+        )
+    return text
+
+
+def _presets(study: Study) -> str:
+    rows = []
+    for case in [Case("presets", wire) for wire in ("gold", *WIRES)] + [Case("presets", "marginal", jackknife=5)]:
+        found = study.of(case)
+        if found is not None:
+            folds = f", {case.jackknife} folds" if case.jackknife else ""
+            scores = [_percent(found, "pos", "accuracy"), _percent(found, "chunk", "f1")]
+            rows.append([f"`{case.wire}`{folds}", *scores, f"{found.seconds:.0f} s"])
+    if not rows:
+        return ""
+    return page(
+        "The presets `pos` and `chunking`; the latter reads words, and parts of speech, pairs and triples of them, in "
+        "a window of five. `gold` is told the right parts of speech.",
+        table(["wire", "parts of speech", "chunks, F1", "training"], rows),
+        _tests(study, ("presets",)),
+    )
+
+
+def _ud(study: Study) -> str:
+    rows = []
+    for outcome in study.outcomes:
+        if outcome.case.system == "ud":
+            scores = [_percent(outcome, target, "accuracy") for target in ("upos", "xpos", "feats")]
+            rows.append([f"`{outcome.case.wire}`", *scores, f"{outcome.seconds:.0f} s"])
+    if not rows:
+        return ""
+    count = next(o.case.sentences for o in study.outcomes if o.case.system == "ud")
+    return page(
+        f"UD English EWT, {'all' if count is None else f'{count:,}'} training sentences: `xpos` reads `upos`, and "
+        "`feats` both. Accuracy on test data:",
+        table(["wire", "upos", "xpos", "feats", "training"], rows),
+    )
+
+
+def _cost(study: Study) -> str:
+    if study.cost is None:
+        return ""
+    cost = study.cost
+    own = " + ".join(f"{1e3 * times['best']:.0f} ms ({name})" for name, times in cost["stages"].items())
+    nodes, arcs = cost["listed"]
+    text = (
+        f"One value with its gradient on one thread, {cost['tokens']:,} tokens: the stages by themselves {own}, both "
+        f"as one {1e3 * cost['joint']['best']:.0f} ms, {cost['ratio']:.2f} times as long. (The paper: a constant factor.) "
+        f"A product with the Hessian takes {1e3 * cost['product']['best']:.0f} ms. Of the lower stage's lattice "
+        f"{nodes:.1f} labels and {arcs:.1f} pairs are probable enough to be read for each token; of these one more "
+        "number is kept, what the upper stage says of them."
+    )
+    if cost["memory_ratio"] is not None:
+        peaks = [cost[which]["peak_bytes"] / 2**20 for which in ("apart", "together")]
+        text += f" Peak memory of a process: {peaks[0]:.0f} MB by themselves, {peaks[1]:.0f} MB as one."
+    return text

@@ -1,0 +1,44 @@
+"""Which cases belong to which part of the study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trellis.errors import SettingError
+from trellis.studies.azuma.cases import Case
+
+WIRES = ("onebest", "marginal", "joint")
+PARTS = {
+    "table": "Table 2: three systems, features as printed and with vocabularies that leave the token itself out",
+    "wires": "all kinds of wires, jackknifed ones too, and without pairs on transitions",
+    "sizes": "smaller training data",
+    "product": "one CRF over product labels",
+    "presets": "stronger features",
+    "ud": "three stages over Universal Dependencies",
+    "cost": "time and memory of an evaluation",
+}
+MAIN = "left-out"
+
+
+def cases_of(part: str, sizes: Sequence[int], ud_sentences: int | None) -> list[Case]:
+    if part == "table":
+        return [Case(system, wire) for system in ("table1", MAIN) for wire in WIRES]
+    if part == "wires":
+        others = [Case(MAIN, wire) for wire in ("gold", "kbest", "sample")]
+        folded = [Case(MAIN, wire, jackknife=5) for wire in ("onebest", "marginal")]
+        return [*others, *folded, Case("nodes", "marginal"), Case("nodes", "joint")]
+    if part == "sizes":
+        return [Case(MAIN, wire, sentences=size) for size in sizes for wire in WIRES]
+    if part == "product":
+        return [Case(MAIN, "product")]
+    if part == "presets":
+        return [Case("presets", wire) for wire in ("gold", *WIRES)] + [Case("presets", "marginal", jackknife=5)]
+    if part == "ud":
+        return [Case("ud", wire, sentences=ud_sentences) for wire in WIRES]
+    return []
+
+
+def check_parts(parts: Sequence[str]) -> None:
+    for part in parts:
+        if part not in PARTS:
+            raise SettingError(f"there is no part '{part}'; there are: {', '.join(PARTS)}")

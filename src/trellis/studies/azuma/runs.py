@@ -1,0 +1,104 @@
+"""Training one case, by the estimator that everybody uses."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trellis.cascade import Cascade
+from trellis.corpus import Column, Corpus
+from trellis.errors import ConvergenceWarning
+from trellis.files import write_atomically
+from trellis.metrics import compare
+from trellis.studies.azuma.cases import Case, Outcome
+from trellis.studies.azuma.product import parted, product_model, with_product
+from trellis.studies.azuma.systems import SYSTEMS
+from trellis.studies.clock import Stopwatch
+from trellis.studies.corpora import picked
+
+PREDICTIONS = "predictions"
+
+
+@dataclass(frozen=True)
+class Data:
+    """A corpus of the study."""
+
+    train: Corpus
+    test: Corpus
+
+
+def run_case(case: Case, data: Data, settings: Any, folder: Path | None) -> Outcome:
+    """`settings`: tol, max_iter, threads and seed; predictions go into the folder, if there is one."""
+    train = _some(data.train, case.sentences, settings.seed)
+    clock = Stopwatch()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # among the results
+        if case.wire == "product":
+            model: Any = product_model(settings.tol, settings.max_iter, settings.threads)
+            both = with_product(train)
+            clock.of(lambda: model.fit(both))
+            found, errors = parted(model.predict_column(data.test)), {}
+        else:
+            model = cascade_of(case, settings)
+            clock.of(lambda: model.fit(train))
+            found = model.predict_columns(data.test)
+            errors = traced_errors(model, data.test, found)
+    scores = {}
+    for target, column in found.items():
+        report = compare(data.test[target], column, data.test.offsets)
+        scores[target] = {"accuracy": report.accuracy, "f1": report.f1}
+    if folder is not None:
+        write_predictions(folder, case, data.test, found)
+    return Outcome(
+        case, scores, errors, float(model.objective_), model.evaluations_, bool(model.converged_), clock.seconds,
+        len(model.model_.weights), train.tokens,
+    )  # fmt: skip
+
+
+def cascade_of(case: Case, settings: Any) -> Cascade:
+    stages = SYSTEMS[case.system].stages(settings.tol)
+    for stage in stages:
+        stage.settings["max_iter"] = settings.max_iter
+    return Cascade(
+        stages, wire=case.wire, jackknife=case.jackknife, tol=settings.tol, max_iter=settings.max_iter,
+        seed=settings.seed, threads=settings.threads,
+    )  # fmt: skip
+
+
+def traced_errors(cascade: Cascade, test: Corpus, found: dict[str, Column]) -> dict[str, int]:
+    """Tokens that the last stage has wrong; how many of them it has right once it is told the right labels of lower
+    stages, and how many others it then has wrong."""
+    target = cascade.targets_[-1]
+    told = replace(cascade.model_, wire="gold").best(test, cascade._threads)[-1]
+    names = cascade.model_.labels
+    gold = np.array(test[target].values(), object)
+    wrong = np.array(found[target].values(), object) != gold
+    wrong_then = np.array([names[j] for j in told.tolist()], object) != gold
+    return {
+        "all": int(wrong.sum()),
+        "traced": int((wrong & ~wrong_then).sum()),
+        "new": int((wrong_then & ~wrong).sum()),
+    }
+
+
+def write_predictions(folder: Path, case: Case, test: Corpus, found: dict[str, Column]) -> None:
+    """A column file: for each stage gold and predicted labels; sentences as in the test data."""
+    columns = [column for target, own in found.items() for column in (test[target].values(), own.values())]
+    rows, cuts = [" ".join(row) for row in zip(*columns, strict=True)], test.offsets.tolist()
+    text = "".join("\n".join(rows[a:b]) + "\n\n" for a, b in pairwise(cuts))
+    place = folder / PREDICTIONS
+    place.mkdir(parents=True, exist_ok=True)
+    write_atomically(place / f"{case.key}.txt", text.encode())
+
+
+def _some(corpus: Corpus, sentences: int | None, seed: int) -> Corpus:
+    """So many sentences drawn at random; a smaller corpus is part of a larger one."""
+    if sentences is None or sentences >= len(corpus):
+        return corpus
+    order = np.random.default_rng(seed).permutation(len(corpus))
+    return picked(corpus, np.sort(order[:sentences]))
