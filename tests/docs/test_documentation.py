@@ -64,6 +64,8 @@ def test_examples_run(example):
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_console_blocks_run_and_print_what_the_page_shows(page, folder):
+    for text in blocks(page, "toml"):
+        (folder / "cascade.toml").write_text(text)
     for text in blocks(page, "console"):
         for command, shown in commands(text):
             if command.startswith(NOT_HERE):

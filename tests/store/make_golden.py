@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trellis import CRF, Arc, KernelPerceptron, Lattice, LatticeCRF, Lexicon, Node, SemiCRF
+from trellis import CRF, Arc, Cascade, KernelPerceptron, Lattice, LatticeCRF, Lexicon, Node, SemiCRF, Stage
 from trellis.corpus import parse_conll
 from trellis.store.file import FORMAT
 
@@ -113,6 +113,13 @@ def models():
         yield "lattice", LatticeCRF(l2=0.2, all_nodes=True).fit(lattices_of(LATTICES), [[0, 2], [1]]), LATTICES
         lexicon = LatticeCRF(arcs="word + known").fit(lattices_of(LEXICON), [[(0, 1, "X"), (1, 3, "Y")], [(0, 3, "Y")]])
         yield "lattice-lexicon", lexicon, LEXICON
+        pos = Stage("pos", "word[0] + suffix(word, 1)[0]")
+        reading = (
+            "word[0] + prefix(pos, 1)[-1:0] + (word[0] & pos[0]) + transitions(pos[-1] & pos[0]) + transitions(word[0])"
+        )
+        yield "cascade", Cascade([Stage("ner", reading, reads=["pos"]), pos]).fit(corpus), new
+        segments = Stage("ner", "word[0] + pos[-1:1]", reads=["pos"], model="semi-crf", segments="length")
+        yield "cascade-segments", Cascade([pos, segments], wire="kbest", k=3).fit(corpus), new
     X = [[{"w": "a", "x": 1.5, "q": True}, {"w": "b", "x": -0.5}], [["w:c"], ["w:a", "ü"]], [{"w": "b", "x": 2}]]
     lists = CRF(l2=0.5).fit(X, [["B", "I"], ["O", "B"], ["I"]])
     asked = [[{"w": "a", "x": 1.5}, {"w": "b"}], [["w:a", "q"], ["w:z"]], [{"w": "ü", "x": -2}], []]
@@ -136,7 +143,11 @@ def answers(model, data):
         rows = [np.round(row, 9)[:, None].tolist() for row in model.predict_marginals(lattices)]
         labels = [[list(segment) for segment in path] for path in model.predict(lattices)]
         return {"input": data, "labels": labels, "marginals": rows, "objective": model.objective_}
-    read = parse_conll(data.encode(), model.columns_, optional=model.target) if isinstance(data, str) else data
+    if isinstance(model, Cascade):
+        read = parse_conll(data.encode(), model.columns_, optional=model.targets_)
+        rows = [np.round(r, 9).tolist() for found in model.predict_marginals(read).values() for r in found]
+        return {"input": data, "labels": model.predict(read), "marginals": rows, "objective": model.objective_}
+    read = parse_conll(data.encode(), model.columns_, optional=[model.target]) if isinstance(data, str) else data
     return {
         "input": data,
         "labels": model.predict(read),

@@ -107,7 +107,7 @@ class Cascade(Estimator):
         from trellis.models.recipe import optimizer_of
 
         began = time.perf_counter()
-        stages = self._checked()
+        stages = self.check()
         if not isinstance(X, Corpus):
             raise DataError(f"a cascade learns from a corpus with columns (read_conll), not from {type(X).__name__}")
         if dev is not None:
@@ -296,8 +296,8 @@ class Cascade(Estimator):
             raise DataError(f"a cascade reads the columns of a corpus (read_conll); it was given {type(X).__name__}")
         return X
 
-    def _checked(self) -> list[Stage]:
-        """The stages, lower ones first."""
+    def check(self) -> list[Stage]:
+        """The stages, lower ones first; SettingError for what does not fit."""
         check_settings(self)
         if not isinstance(self.stages, Sequence) or not self.stages:
             raise SettingError(f"stages is {shown(self.stages)}; expected a list of trellis.Stage")

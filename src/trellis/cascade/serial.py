@@ -89,7 +89,7 @@ def cascade_from(
         model = CascadeModel(tuple(stages), *_how(how))
         cascade = kind(stages=tables, **params)
     try:
-        cascade._checked()
+        cascade.check()
     except SettingError as error:
         raise DamagedModelError(f"{path}: the model's settings do not fit: {error}") from None
     outcome = Outcome(

@@ -79,7 +79,9 @@ def cascade_of(ctx: click.Context, settings: dict[str, Any]) -> Any:
         if ctx.get_parameter_source(name) != ParameterSource.DEFAULT and name not in (*OPTIONS, "model_type"):
             raise SettingError(f"{name} is a setting of stages; give it below [[stage]], or --set TARGET.{name}=...")
     shared = {name: settings[name] for name in _SHARED}
-    return Cascade(stages, **{**shared, **mine["cascade"]})
+    cascade = Cascade(stages, **{**shared, **mine["cascade"]})
+    cascade.check()  # before anything is read
+    return cascade
 
 
 def _stages(mine: dict[str, Any]) -> list[Any]:
