@@ -124,7 +124,7 @@ def test_a_config_without_stages_can_be_made_up(run):
     ("more", "what"),
     [
         (["--set", "verb.l2=1"], "no stage has the target 'verb'"),
-        (["--set", "chunk.l3=1"], "did you mean l"),
+        (["--set", "chunk.min_coutn=1"], "did you mean min_count?"),
         (["--features", "ner"], "features is a setting of stages"),
         (["--set", "wire=radio"], "wire is 'radio'"),
         (["--set", "chunk.reads=['entity']"], "which no stage predicts"),

@@ -49,10 +49,11 @@ def taken_out(ctx: click.Context, given: dict[str, Any], dotted: bool = False) -
                 raise SettingError("stage is no list of tables; write [[stage]] above the settings of each")
             mine["stages"] = value
         elif name in _own_settings():
-            mine["cascade"].setdefault(name, value)
+            if dotted or name not in mine["cascade"]:  # --set goes before the file, whichever comes first
+                mine["cascade"][name] = value
         elif dotted and "." in key:
             target, _, setting = key.rpartition(".")
-            mine["changes"].setdefault((target, setting), value)
+            mine["changes"][target, setting] = value
         else:
             rest[key] = value
     return rest
