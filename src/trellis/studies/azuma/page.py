@@ -234,8 +234,8 @@ def _cost(study: Study) -> str:
         f"One value with its gradient on one thread, {cost['tokens']:,} tokens: the stages by themselves {own}, both "
         f"as one {1e3 * cost['joint']['best']:.0f} ms, {cost['ratio']:.2f} times as long (the paper: a constant "
         f"factor). A product with the Hessian takes {1e3 * cost['product']['best']:.0f} ms. Of the lower stage's "
-        f"lattice {nodes:.1f} labels and {arcs:.1f} pairs are probable enough to be read for each token; of these one more "
-        "number is kept, what the upper stage says of them."
+        f"lattice {nodes:.1f} labels and {arcs:.1f} pairs are probable enough to be read for each token; of these one "
+        "more number is kept, what the upper stage says of them."
     )
     if cost["memory_ratio"] is not None:
         peaks = [cost[which]["peak_bytes"] / 2**20 for which in ("apart", "together")]
