@@ -84,7 +84,7 @@ def _stage(rng, s, stage, stages, corpus, gold, base):
         lower = {f"s{k}": NAMES[: stages[k]["labels"]] for k in range(s) if any(f"s{k}" in t.text for t in wired)}
         stage["reads"] = tuple(lower)
         seen = [gold_beliefs(gold[int(name[1:])], len(names_), offsets) for name, names_ in lower.items()]
-        wiring = Wiring.learn(wired, corpus, lower, seen, {})
+        wiring = Wiring.learn(wired, corpus, lower, seen, {"f": lambda a, b: {"edge": 1.5, f"{a}{b}": 1.0}})
     layout = observed_layout(indptr, ids, gold[s], offsets, 5, labels, True, True)
     if kind.startswith("order"):
         layout = of_order(layout, int(kind[-1]), gold[s], offsets)

@@ -28,8 +28,17 @@ TEMPLATES = [
     "(word[0] & s0[0]) + (word[-1] & s0[-1] & s0[0])",
     "regex(s0, 'a')[0] + (prefix(s1, 1)[-1] & regex(s0, 'b')[0])",
     "s0[0] + transitions(s0[-1] & s0[0]) + transitions(s1[0])",
+    "(s0[0] & regex(s0, 'a')[0]) + (s0[-1] & s0[0] & regex(s0, 'b')[0] & s0[1])",
+    'U:%apply_pair[0,s0,"f"]\nU2:%apply_pair[1,s0,"f"]/%x[0,s1]',
+    'U:%apply_pair[0,s0,"f"]/%x[0,s0]/%x[1,s0]\nU:%x[-1,s0]/%apply_pair[0,s0,"g"]\nB:%apply_pair[0,s1,"f"]',
     "U:%x[-1,s0]\nU:%x[1,s0]\nB:%x[0,s1]",
 ]
+
+
+FUNCTIONS = {
+    "f": lambda before, here: f"{before}-{here}" if here != "c" else None,
+    "g": lambda before, here: {"x": 0.5, here: -2.0},
+}
 
 
 def problem(seed, text):
@@ -45,7 +54,7 @@ def problem(seed, text):
     names = [name for name in LOWER if any(p.view.column == name for t in wired for p in t.parts)]
     lower = {name: LOWER[name] for name in names}
     seen = [gold_beliefs(gold[name], len(LOWER[name]), OFFSETS) for name in names]
-    wiring = Wiring.learn(wired, corpus, lower, seen, {})
+    wiring = Wiring.learn(wired, corpus, lower, seen, FUNCTIONS)
     for name in names:
         size = len(LOWER[name])
         chains[name] = Chain(rng.normal(size=(tokens, size)), rng.normal(size=(size, size)), OFFSETS)

@@ -16,6 +16,11 @@ CASES = {
     "pairs on transitions": [LOWER, {"labels": 2, "features": "s0[0] + transitions(s0[-1] & s0[0])"}],
     "labels on transitions": [LOWER, {"labels": 3, "features": "s0[0] + transitions(s0[0])"}],
     "with the input": [LOWER, {"labels": 2, "features": "(x[0] & s0[0]) + (x[-1] & s0[-1] & s0[0])"}],
+    "functions of arcs": [
+        LOWER,
+        {"labels": 2, "features": 'U:%apply_pair[0,s0,"f"]\nU:%apply_pair[1,s0,"f"]/%x[2,s0]\nB:%apply_pair[0,s0,"f"]'},
+    ],
+    "one label twice": [LOWER, {"labels": 2, "features": "(s0[0] & prefix(s0, 1)[0]) + (s0[0] & s0[1] & s0[1])"}],
     "three in a row": [
         LOWER,
         {"labels": 2, "features": "s0[0] + transitions(s0[-1] & s0[0])"},

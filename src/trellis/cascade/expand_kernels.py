@@ -5,6 +5,8 @@ goes on with
 
     node    a label at a place by itself: P(label)
     arc     a label behind the label before it, of a chain: P(before, label) / P(before)
+    pair    two neighbouring labels at once, for functions of both: P(before, label)
+    same    the label that was taken already: 1
     edge    a place beyond the ends of the sentence, which has a name of its own: 1
 
 as long as its probability is more than `least`. (It never rises.) Of each choice that gets to its end and has an
@@ -22,7 +24,7 @@ from trellis.jit import kernel, part
 
 Array = Any
 
-NODE, ARC, EDGE = 0, 1, 2
+NODE, ARC, EDGE, PAIR, SAME = 0, 1, 2, 3, 4
 
 
 @kernel
@@ -53,13 +55,14 @@ def expand(
     chained, labels = lower.chained, lower.labels
     part_first, part_stage, part_row, part_radix = plan.first, plan.stage, plan.row, plan.radix
     part_table, table_start, table_digit, table_weight = plan.table, plan.table_start, plan.digit, plan.weight
+    of_pairs = plan.pair
     group_of, context_of, context_radix = plan.group, plan.context, plan.context_radix
     group_start, codes, reach = plan.group_start, plan.codes, plan.reach
     most = times.shape[1]
     entry, end, mode = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     label, digit, digit_end = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     code, chance, factor = np.empty(most, np.int64), np.empty(most), np.empty(most)
-    divisor = np.empty(most, np.int64)
+    divisor, earlier = np.empty(most, np.int64), np.empty(most, np.int64)  # earlier: the label before
     nodes, room, found = len(node_p), len(ids), 0
     start[0] = 0
     for s in range(len(offsets) - 1):
@@ -84,18 +87,18 @@ def expand(
                     if entry[k] == -2:
                         stage = part_stage[x]
                         digit[k] = digit_end[k] = 0
+                        with_last = k > 0 and part_stage[x - 1] == stage
                         if place < a or place >= b:
                             mode[k] = EDGE
                             label[k] = labels[stage] + (a - place - 1 if place < a else reach + place - b)
+                            entry[k], end[k] = -1, 0 if of_pairs[x] else 1
+                        elif with_last and part_row[x - 1] == part_row[x]:
+                            mode[k] = SAME
                             entry[k], end[k] = -1, 1
-                        elif (
-                            k > 0
-                            and place > a
-                            and part_stage[x - 1] == stage
-                            and part_row[x - 1] == part_row[x] - 1
-                            and chained[stage]
+                        elif (with_last and place > a and part_row[x - 1] == part_row[x] - 1 and chained[stage]) or (
+                            of_pairs[x] and place > a
                         ):
-                            mode[k] = ARC
+                            mode[k] = ARC if with_last and part_row[x - 1] == part_row[x] - 1 else PAIR
                             entry[k], end[k] = arc_start[stage, place] - 1, arc_start[stage, place + 1]
                         else:
                             mode[k] = NODE
@@ -114,6 +117,10 @@ def expand(
                         so_far = chance[k - 1] if k > 0 else 1.0
                         if mode[k] == NODE:
                             label[k], chance[k] = node_label[e], so_far * node_p[e]
+                        elif mode[k] == PAIR:
+                            label[k], chance[k] = arc_here[e], so_far * arc_p[e]
+                        elif mode[k] == SAME:
+                            label[k], chance[k] = label[k - 1], so_far
                         elif mode[k] == ARC:
                             label[k], chance[k] = arc_here[e], so_far * arc_p[e]
                             stage = part_stage[x]
@@ -127,7 +134,15 @@ def expand(
                             chance[k] /= node_p[divisor[k]]
                         else:
                             chance[k] = so_far
+                        earlier[k] = -1
+                        if mode[k] == ARC or mode[k] == PAIR:
+                            earlier[k] = arc_before[e]
+                        elif mode[k] == SAME:
+                            earlier[k] = earlier[k - 1]
                         row = part_table[x] + label[k]
+                        if of_pairs[x]:
+                            count = labels[part_stage[x]]
+                            row += (earlier[k] if place > a else count) * count
                         digit[k], digit_end[k] = table_start[row], table_start[row + 1]
                         if not chance[k] > least:
                             digit[k] = digit_end[k]
@@ -149,6 +164,8 @@ def expand(
                         for m in range(k + 1):
                             if mode[m] == NODE:
                                 times[found, m] = entry[m]
+                            elif mode[m] == PAIR:
+                                times[found, m] = nodes + entry[m]
                             elif mode[m] == ARC:
                                 times[found, m] = nodes + entry[m]
                                 if mode[m - 1] == NODE:  # P(i) P(i, j) / P(i)

@@ -18,19 +18,20 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-NODE, ARC, EDGE = 0, 1, 2
+NODE, ARC, EDGE, PAIR, SAME = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Choices of lower labels for one template: at which token, their code, weight and probability; `label`, `mode`:
-    of the last part; `times`, `over: I64[n, parts so far]`."""
+    """Choices of lower labels for one template: at which token, their code, weight and probability; `label`, `before`,
+    `mode`: of the last part; `times`, `over: I64[n, parts so far]`."""
 
     token: I64
     code: I64
     weight: F64
     p: F64
     label: I64
+    before: I64
     mode: I64
     times: I64
     over: I64
@@ -78,7 +79,8 @@ def choices(lower: Lower, plan: Plan, n: int, context: I32, offsets: I64, least:
         seen = context[token, plan.context[n]].astype(np.int64)
         token, code = token[seen >= 0], plan.context_radix[n] * seen[seen >= 0]
     none, ones = np.zeros((len(token), 0), np.int64), np.ones(len(token))
-    so_far = Choices(token, code, ones, ones, np.full(len(token), -1), np.full(len(token), EDGE), none, none)
+    unset = np.full(len(token), -1)
+    so_far = Choices(token, code, ones, ones, unset, unset, np.full(len(token), EDGE), none, none)
     for x in range(int(plan.first[n]), int(plan.first[n + 1])):
         so_far = _joined(so_far, lower, plan, x, x > plan.first[n], offsets, least)
     return so_far
@@ -90,35 +92,47 @@ def _joined(so_far: Choices, lower: Lower, plan: Plan, x: int, has_before: bool,
     place = so_far.token + row
     sentence = np.searchsorted(offsets, so_far.token, side="right") - 1
     a, b = offsets[sentence], offsets[sentence + 1]
-    behind = has_before and plan.stage[x - 1] == stage and plan.row[x - 1] == row - 1 and bool(lower.chained[stage])
-    mode = np.where((place < a) | (place >= b), EDGE, np.where(behind & (place > a), ARC, NODE))
+    with_last = has_before and plan.stage[x - 1] == stage
+    behind = with_last and plan.row[x - 1] == row - 1 and bool(lower.chained[stage])
+    of_pairs = bool(plan.pair[x])
+    mode = np.where((behind or of_pairs) & (place > a), ARC if behind else PAIR, NODE)
+    if with_last and plan.row[x - 1] == row:
+        mode[:] = SAME
+    mode = np.where((place < a) | (place >= b), EDGE, mode)
     inside = np.clip(place, 0, max(0, int(offsets[-1]) - 1))
-    low = np.where(mode == ARC, lower.arc_start[stage, inside], lower.node_start[stage, inside])
-    high = np.where(mode == ARC, lower.arc_start[stage, inside + 1], lower.node_start[stage, inside + 1])
-    count = np.where(mode == EDGE, 1, high - low)
+    on_arcs = (mode == ARC) | (mode == PAIR)
+    low = np.where(on_arcs, lower.arc_start[stage, inside], lower.node_start[stage, inside])
+    high = np.where(on_arcs, lower.arc_start[stage, inside + 1], lower.node_start[stage, inside + 1])
+    count = np.where(mode == SAME, 1, np.where(mode == EDGE, 0 if of_pairs else 1, high - low))
     which = np.repeat(np.arange(len(place)), count)
     entry = np.repeat(low - (np.cumsum(count) - count), count) + np.arange(len(which))
     grown, mode, place, a, b = so_far.taken(which), mode[which], place[which], a[which], b[which]
     label, p, divisor = np.empty(len(which), np.int64), np.ones(len(which)), np.full(len(which), -1)
-    edge, node, arc = mode == EDGE, mode == NODE, mode == ARC
+    edge, node, arc, pair, same = (mode == kind for kind in (EDGE, NODE, ARC, PAIR, SAME))
+    before = np.full(len(which), -1)
     label[edge] = lower.labels[stage] + np.where(place < a, a - place - 1, plan.reach + place - b)[edge]
     label[node], p[node] = lower.label[entry[node]], lower.node_p[entry[node]]
-    label[arc], p[arc] = lower.here[entry[arc]], lower.arc_p[entry[arc]]
+    either = arc | pair
+    label[either], p[either] = lower.here[entry[either]], lower.arc_p[entry[either]]
+    before[either] = lower.before[entry[either]]
+    label[same], before[same] = grown.label[same], grown.before[same]
     keep = ~arc
     keep[arc] = lower.before[entry[arc]] == grown.label[arc]
     divisor[keep & arc] = _nodes_of(lower, stage, place[keep & arc] - 1, grown.label[keep & arc])
     chance = grown.p * p
     chance[keep & arc] /= lower.node_p[divisor[keep & arc]]
-    times = np.where(node, entry, np.where(arc, len(lower.node_p) + entry, -1))
-    before = grown.times.copy()
-    if before.shape[1]:
-        before[arc & (grown.mode == NODE), -1] = -1  # P(i) P(i, j) / P(i)
+    times = np.where(node, entry, np.where(either, len(lower.node_p) + entry, -1))
+    earlier = grown.times.copy()
+    if earlier.shape[1]:
+        earlier[arc & (grown.mode == NODE), -1] = -1  # P(i) P(i, j) / P(i)
     over = np.where(arc & (grown.mode != NODE), divisor, -1)
     joined = Choices(
-        grown.token, grown.code, grown.weight, chance, label, mode,
-        np.concatenate([before, times[:, None]], axis=1), np.concatenate([grown.over, over[:, None]], axis=1),
+        grown.token, grown.code, grown.weight, chance, label, before, mode,
+        np.concatenate([earlier, times[:, None]], axis=1), np.concatenate([grown.over, over[:, None]], axis=1),
     )  # fmt: skip
-    return _digits(joined.taken(keep & (chance > least)), plan, x)
+    first = place <= a
+    kept = keep & (chance > least)
+    return _digits(joined.taken(kept), plan, x, int(lower.labels[stage]), first[kept])
 
 
 def _nodes_of(lower: Lower, stage: int, place: I64, label: I64) -> I64:
@@ -133,14 +147,16 @@ def _nodes_of(lower: Lower, stage: int, place: I64, label: I64) -> I64:
     return out
 
 
-def _digits(found: Choices, plan: Plan, x: int) -> Choices:
-    """Labels become digits, maybe several each, or none."""
+def _digits(found: Choices, plan: Plan, x: int, labels: int, first: NDArray[np.bool_]) -> Choices:
+    """Labels become digits, maybe several each, or none. `first`: at the first token of a sentence."""
     row = plan.table[x] + found.label
+    if plan.pair[x]:
+        row = row + np.where(first, labels, found.before) * labels
     count = plan.table_start[row + 1] - plan.table_start[row]
     which = np.repeat(np.arange(len(row)), count)
     place = np.repeat(plan.table_start[row] - (np.cumsum(count) - count), count) + np.arange(len(which))
     out = found.taken(which)
     return Choices(
         out.token, out.code + plan.radix[x] * plan.digit[place], out.weight * plan.weight[place], out.p, out.label,
-        out.mode, out.times, out.over,
+        out.before, out.mode, out.times, out.over,
     )  # fmt: skip

@@ -101,6 +101,7 @@ class Plan(NamedTuple):
     row: Array  # I64[parts]
     radix: Array  # I64[parts]
     table: Array  # I64[parts]
+    pair: Array  # BOOL[parts]: tables of two neighbours, label i * labels + j, and behind these j at first tokens
     table_start: Array  # I64[...]
     digit: Array  # I64[...]
     weight: Array  # F64[...]

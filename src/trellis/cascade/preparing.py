@@ -13,7 +13,7 @@ from trellis.cascade.monomials import Curve
 from trellis.cascade.packing import StageModel, with_wires
 from trellis.cascade.plan import Beliefs, gold_beliefs
 from trellis.cascade.stage import Stage
-from trellis.cascade.wiring import Wiring, context_columns, parted
+from trellis.cascade.wiring import Wiring, context_columns, is_of_pairs, parted
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import Packed, TagDictionary, TemplateFeatures
@@ -119,6 +119,7 @@ def _prepared(stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, lower: Seq
     if lower:
         names = {one.stage.target: one.labels for one in lower}
         beliefs = [one.gold_beliefs for one in lower]
+        _check_pairs(wired, lower)
         wiring = Wiring.learn(wired, corpus, names, beliefs, functions, estimator.min_count)
         columns = None if wiring.context is None else context_columns(wiring.context, corpus)
     if isinstance(estimator, SemiCRF):
@@ -183,6 +184,17 @@ def _segments(
         stage, model, packed, wiring, columns, segs.gold, tuple(labels_of(segs.kinds, "iob2")), known, segs.fits,
         target, None, loss, offsets,
     )  # fmt: skip
+
+
+def _check_pairs(wired: Sequence[Template], lower: Sequence[Ready]) -> None:
+    chains = {one.stage.target: one.is_chain for one in lower}
+    for template in wired:
+        for part in template.parts:
+            if is_of_pairs(part.view) and not chains.get(part.view.column, True):
+                raise SettingError(
+                    f"'{template.text}': {part.view.function} asks for pairs of labels, which only a stage of order 1 "
+                    f"has; '{part.view.column}' is another"
+                )
 
 
 @dataclass(frozen=True)

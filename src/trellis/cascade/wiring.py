@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from trellis.cascade.plan import Beliefs, Lower, Plan, lower_of
 from trellis.corpus import Column, Corpus
 from trellis.errors import SettingError, TemplateError
 from trellis.features import TemplateFeatures
-from trellis.features.functions import FUNCTIONS
+from trellis.features.functions import FUNCTIONS, Row
 from trellis.features.numbering import grouped
 from trellis.features.reading import Evaluated, columns_of, reach_of, types_of, views_of
 from trellis.features.resources import prepare
@@ -55,7 +56,7 @@ def _check(part: Part, template: Template, lower: Sequence[str]) -> None:
         return
     if part.absolute:
         raise TemplateError(f"'{template.text}': a lower stage is read at places relative to the token, such as [0]")
-    if function.of_sentence is not None:
+    if function.of_sentence is not None and function.pairs is None:
         raise TemplateError(f"'{template.text}': {part.view.function} looks at sentences, which a lower stage has not")
 
 
@@ -87,10 +88,15 @@ class Tables:
         rows, bases, digits, weights, size = [], [], [], [], 0
         for view in views:
             labels = lower[view.column]
+            pairs = FUNCTIONS[view.function].pairs
             corpus = Corpus({view.column: Column(np.arange(len(labels), dtype=np.int32), list(labels))},
                             np.array([0, len(labels)]))  # fmt: skip
             resources = prepare([view], corpus, view.column, functions)
-            counts, strings, numbers = _cells(types_of(corpus, [view], reach, resources)[2][view])
+            if pairs is None:
+                counts, strings, numbers = _cells(types_of(corpus, [view], reach, resources)[2][view])
+            else:
+                both = [*product(labels, labels), *((None, label) for label in labels)]
+                counts, strings, numbers = _cells_of(pairs(both, resources.get(view), view.arguments))
             bases.append(size)
             size += len(counts)
             rows.append(counts)
@@ -110,6 +116,24 @@ def _cells(evaluated: Evaluated) -> tuple[I64, list[str], F64]:
         return counts, strings, np.ones(len(strings))
     several = evaluated.several
     return np.diff(several.start), [several.names[v] for v in several.value.tolist()], several.weight
+
+
+def _cells_of(found: Sequence[Row]) -> tuple[I64, list[str], F64]:
+    values = [value for row in found for value in row]
+    return (
+        np.array([len(row) for row in found], np.int64),
+        [name for name, _ in values],
+        np.array([number for _, number in values], np.float64),
+    )
+
+
+def rows_of(view: View, labels: int, reach: int) -> int:
+    """How many rows the table of a view has."""
+    return labels * (labels + 1) if is_of_pairs(view) else labels + 2 * reach
+
+
+def is_of_pairs(view: View) -> bool:
+    return FUNCTIONS[view.function].pairs is not None
 
 
 @dataclass(frozen=True)
@@ -168,7 +192,7 @@ class Wiring:
             for template in self.templates
             for part in template.parts
             for other in template.parts
-            if part.view.column == other.view.column and part.row == other.row + 1
+            if part.view.column == other.view.column and (part.row == other.row + 1 or is_of_pairs(part.view))
         }
         return tuple(name in pairs for name in self.lower)
 
@@ -283,15 +307,15 @@ def plan_of(
         found = columns.get(template.text, -1)
         if code_limits(template, tables, lower, context) >= _LIMIT:
             raise TemplateError(f"'{template.text}': too many labels read together; leave some out")
-        own.sort(key=lambda part: (lower.index(part.view.column), part.row))
-        parts += [(lower.index(p.view.column), p.row, digits[id(p)], at[p.view]) for p in own]
+        own.sort(key=lambda part: (lower.index(part.view.column), part.row, not is_of_pairs(part.view)))
+        parts += [(lower.index(p.view.column), p.row, digits[id(p)], at[p.view], is_of_pairs(p.view)) for p in own]
         first.append(len(parts))
         which.append(found)
         above.append(radix ** len(own))
-    stage, row, power, table = np.array(parts, np.int64).reshape(-1, 4).T.copy()
+    stage, row, power, table, pair = np.array(parts, np.int64).reshape(-1, 5).T.copy()
     return Plan(
         np.array(first), group, np.array(which, np.int64), np.array(above, np.int64), stage, row, power, table,
-        tables.start, tables.digit, tables.weight, np.zeros(1, np.int64), np.zeros(0, np.int64),
+        pair.astype(bool), tables.start, tables.digit, tables.weight, np.zeros(1, np.int64), np.zeros(0, np.int64),
         tables.reach,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from trellis.cascade.plan import Plan
-from trellis.cascade.wiring import Tables, Wiring, code_limits, context_numbers, plan_of
+from trellis.cascade.wiring import Tables, Wiring, code_limits, context_numbers, plan_of, rows_of
 from trellis.features import TemplateFeatures
 from trellis.features.numbering import grouped
 from trellis.features.reading import reach_of, views_of
@@ -83,7 +83,7 @@ def _get_tables(tensors: Tensors, templates: tuple[Template, ...], lower: Mappin
     digit, weight = tensor(tensors, "table_digits", np.int64), tensor(tensors, "table_weights", np.float64)
     views = tuple(view for view in views_of(templates) if view.column in lower)
     reach = reach_of(templates)
-    sizes = [len(lower[view.column]) + 2 * reach for view in views]
+    sizes = [rows_of(view, len(lower[view.column]), reach) for view in views]
     if len(counts) != sum(sizes) or np.any(counts < 0) or np.any(counts > len(digit)) or counts.sum() != len(digit):
         raise ValueError("tables of labels")
     if len(digit) != len(weight) or not np.isfinite(weight).all():

@@ -26,6 +26,7 @@ ARGUMENTS = {
     "gazetteer": '"file", ["lower"]',
     "apply": "f",
     "apply_sentence": "f, [more columns]",
+    "apply_pair": "f",
 }
 
 

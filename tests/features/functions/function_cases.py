@@ -32,9 +32,11 @@ FITTING = {
     "gazetteer": [("place.txt",), ("place.txt", "lower")],
     "apply": [("initials",)],
     "apply_sentence": [("lengths",)],
+    "apply_pair": [("edges",)],
 }
 OWN = {
     "initials": lambda word: {"first": word[:1], "length": len(word)},
+    "edges": lambda before, here: (before or "^")[:1] + here[:1],
     "lengths": lambda words: [min(len(words), 3)] * len(words),
 }
 
@@ -55,6 +57,7 @@ WRONG = {
     "gazetteer": [(), (4,), ("",), ("-",), ("f", "upper"), ("f", "lower", "lower")],
     "apply": [(), (3,), ("f", "g")],
     "apply_sentence": [(), (3,), ("f", 3)],
+    "apply_pair": [(), (3,), ("f", "g")],
 }
 NONE = [(3,), ("a",)]  # for functions of the column alone
 

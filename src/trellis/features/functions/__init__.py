@@ -49,6 +49,7 @@ FUNCTIONS = Registry(
     gazetteer="gazetteer.GAZETTEER",
     apply="own.APPLY",
     apply_sentence="own.APPLY_SENTENCE",
+    apply_pair="own.APPLY_PAIR",
 )
 
 __all__ = ["FUNCTIONS", "Argument", "Arguments", "Function", "Resource", "Row", "Rows", "Sentences", "Tables", "Values"]

@@ -126,6 +126,9 @@ class Function:
     of_sentence: Callable[[Sentences, Resource | None, Arguments], Rows] | None = None
     padded: bool = False
     many: bool = False
+    # beside `of_sentence`: the rows of pairs (string before, None for the first token of a sentence; string), for
+    # functions of two neighbours, where a column is not what it is but what it may be
+    pairs: Callable[[Sequence[tuple[str | None, str]], Resource | None, Arguments], list[Row]] | None = None
     # columns beside the first that a function on sentences reads, as its arguments name them
     other_columns: Callable[[Arguments], Sequence[str]] | None = None
     # a resource from the files that arguments name; DataError / FileAccessError with file:line for what is wrong

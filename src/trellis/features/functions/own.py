@@ -2,7 +2,8 @@
 
 `apply(word, f)` calls `f("dogs")` once for each word type; `apply_sentence(word, f)` calls `f(["Two", "dogs"])` for
 each sentence and expects something for every token (with further columns, `apply_sentence(word, f, pos)`, it gets a
-list for each). What they return may be None or False (no attribute), text or True (one), a number (an attribute with
+list for each); `apply_pair(pos, f)` calls `f("DT", "NN")` once for each pair of neighbours, with None before the first
+token. What they return may be None or False (no attribute), text or True (one), a number (an attribute with
 that value), a list or set of texts, or a dict, as for tokens given as dicts.
 
 A model file never holds code: it keeps the function's name, and whoever loads the model gives the function again.
@@ -33,6 +34,7 @@ from trellis.features.functions.contract import (
     check_functions,
 )
 from trellis.features.items import attributes_of
+from trellis.labels import first_tokens
 
 _MAY_RETURN = "None, text, True or False, a finite number, a list or set of texts, or a dict"
 _SHORT = reprlib.Repr()
@@ -89,6 +91,28 @@ def _of_sentence(sentences: Sentences, resource: Resource | None, arguments: Arg
             whose = "" if answers is None else f" for token {len(which) - a + 1}"
             raise BadSentence(f"{_call(resource, *given)}{whose} {error}", len(which)) from error.__cause__
     return Rows(np.array(which, np.int32), list(number))
+
+
+def _pairs(pairs: Sequence[tuple[str | None, str]], resource: Resource | None, arguments: Arguments) -> list[Row]:
+    assert isinstance(resource, UserFunction)
+    rows = []
+    for before, here in pairs:
+        try:
+            rows.append(row_of(_called(resource, before, here)))
+        except ValueError as error:
+            raise BadString(f"{_call(resource, before, here)} {error}", here) from error.__cause__
+    return rows
+
+
+def _of_neighbours(sentences: Sentences, resource: Resource | None, arguments: Arguments) -> Rows:
+    """Each pair of neighbours once."""
+    column = sentences.columns[0]
+    before = np.concatenate([[-1], column.ids[:-1]]).astype(np.int64)[: len(column.ids)]
+    before[first_tokens(sentences.offsets)] = -1
+    keys, which = np.unique((before + 1) * max(1, len(column.strings)) + column.ids, return_inverse=True)
+    sides = np.divmod(keys, max(1, len(column.strings)))
+    pairs = [(column.strings[i - 1] if i else None, column.strings[j]) for i, j in zip(*map(list, sides), strict=True)]
+    return Rows(which.astype(np.int32), _pairs(pairs, resource, arguments))
 
 
 def _answers(own: UserFunction, given: Sequence[Sequence[str]]) -> list[Any]:
@@ -156,4 +180,12 @@ APPLY_SENTENCE = Function(
     of_sentence=_of_sentence,
     given=_given,
     other_columns=lambda arguments: [str(argument) for argument in arguments[1:]],
+)
+APPLY_PAIR = Function(
+    "apply_pair",
+    "a function of your own on two neighbours",
+    _check,
+    of_sentence=_of_neighbours,
+    pairs=_pairs,
+    given=_given,
 )
