@@ -247,3 +247,52 @@ def test_functions_of_probabilities_are_part_of_the_model(data, tmp_path):
         tr.load(tmp_path / "c")
     again = tr.load(tmp_path / "c", functions={"chunk": smooth})
     assert again.predict(data[1]) == cascade.predict(data[1])
+
+
+def test_training_goes_on_from_a_cascade(small):
+    _, best = small
+    first = tr.Cascade(plain_stages(), tol=1e-4).fit(few())
+    again = tr.Cascade(plain_stages(), tol=1e-3).fit(few(), start=first)
+    assert again.iterations_ < 10
+    assert again.objective_ == pytest.approx(best, rel=1e-4)
+    assert list(again.outcomes_) == ["joint"]
+    more = tr.Cascade(plain_stages(), wire="marginal").fit(tr.sample_corpus("train").slice(0, 60), start=first)
+    assert more.outcomes_["pos"].iterations > 0
+    with pytest.raises(SettingError, match="start is"):
+        tr.Cascade(plain_stages()).fit(few(), start=tr.CRF("pos"))
+
+
+def test_frozen_stages_stay_as_they_are(small):
+    apart = tr.Cascade(plain_stages(), wire="marginal").fit(few())
+    frozen = tr.Cascade(plain_stages(), frozen=["pos"], tol=1e-3).fit(few())
+    lower = [cascade.model_.stages[0].model.weights for cascade in (apart, frozen)]
+    np.testing.assert_array_equal(*lower)
+    other = tr.Cascade(plain_stages(), frozen=["chunk"], tol=1e-3).fit(few())
+    assert not np.array_equal(other.model_.stages[0].model.weights, lower[0])
+    np.testing.assert_array_equal(other.model_.stages[1].model.weights, apart.model_.stages[1].model.weights)
+    for wrong in ({"frozen": ["x"]}, {"frozen": ["pos", "chunk"]}, {"frozen": ["pos"], "wire": "marginal"}):
+        with pytest.raises(SettingError, match="frozen"):
+            tr.Cascade(plain_stages(), **wrong).fit(few())
+
+
+def test_a_development_corpus_stops_training(data):
+    joint = tr.Cascade(stages(), tol=1e-4, patience=2).fit(data[0], dev=data[1])
+    assert joint.dev_score_ == pytest.approx(joint.score(data[1]))
+    assert joint.outcomes_["pos"].dev_score is not None
+
+
+def test_functions_of_pairs_are_read(data, tmp_path):
+    from trellis.features import apply_pair, columns
+
+    word, pos = columns("word", "pos")
+
+    def edge(before, here):
+        return f"{(before or '^')[0]}{here[0]}"
+
+    upper = tr.Stage("chunk", word[0] + apply_pair(pos, edge)[0] + pos[0], reads=["pos"], tol=1e-3)
+    cascade = fitted(data, "joint", [stages()[0], upper])
+    assert any("apply_pair" in name and name.endswith("=DN") for name in cascade.model_.stages[1].wiring.names())
+    cascade.save(tmp_path / "c")
+    assert tr.load(tmp_path / "c").predict(data[1]) == cascade.predict(data[1])
+    with pytest.raises(SettingError, match="only a stage of order 1"):
+        fitted(data, "marginal", [tr.Stage("pos", "word[0]", order=0), upper])

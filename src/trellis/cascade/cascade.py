@@ -47,6 +47,7 @@ class Cascade(Estimator):
     jackknife: upper stages learn from lower ones that have not seen the sentence: the training data are cut into so
     many folds (0: off; not for gold and joint).
     schedule: whether joint training is of all stages together, or in turns (alternate), of each stage `rounds` times.
+    frozen: targets of stages that joint training leaves as they are.
     optimizer, options, max_iter, tol, patience: of joint training; stages have their own.
     seed, threads: as for `CRF`.
 
@@ -64,6 +65,7 @@ class Cascade(Estimator):
         jackknife: int = 0,
         schedule: str = "together",
         rounds: int = 2,
+        frozen: Sequence[str] = (),
         optimizer: str = "auto",
         options: Mapping[str, Any] | None = None,
         max_iter: int = 1000,
@@ -80,6 +82,7 @@ class Cascade(Estimator):
         self.jackknife = jackknife
         self.schedule = schedule
         self.rounds = rounds
+        self.frozen = frozen
         self.optimizer = optimizer
         self.options = options
         self.max_iter = max_iter
@@ -93,15 +96,21 @@ class Cascade(Estimator):
         X: Corpus,
         *,
         dev: Corpus | None = None,
+        start: Cascade | None = None,
         checkpoint: str | Path | None = None,
         resume: bool = False,
         checkpoint_every: int | None = None,
         log: str | Path | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> Self:
-        """Trains on a corpus with a column for each stage's target. `dev`: training stops when the last stage's score
-        there no longer rises (in its own training, each stage's). The rest is as for `CRF.fit`; each training keeps its
-        checkpoint and its log under the name of its stage, or `joint`."""
+        """Trains on a corpus with a column for each stage's target.
+
+        dev: training stops when the last stage's score there no longer rises (in its own training, each stage's).
+        start: a trained cascade whose weights to begin with, by the names of stages, attributes and labels; joint
+        training then begins with these at once.
+        The rest is as for `CRF.fit`; each training keeps its checkpoint and its log under the name of its stage, or
+        `joint`.
+        """
         from trellis.cascade.development import check_development
         from trellis.cascade.learning import Keeping, Learning
         from trellis.models.recipe import optimizer_of
@@ -113,9 +122,12 @@ class Cascade(Estimator):
         if dev is not None:
             check_development(dev)
         keeping = Keeping(checkpoint, resume, checkpoint_every, log, progress)
-        learning = Learning(self, stages, X, dev, keeping)
-        outcomes = {stage.target: outcome for stage, outcome in zip(stages, learning.stage_by_stage(), strict=True)}
-        if self.wire == "joint" and len(stages) > 1:
+        learning = Learning(self, stages, X, dev, keeping, None if start is None else _model_of(start))
+        outcomes = {}
+        if start is None or self.wire != "joint":
+            found = learning.stage_by_stage()
+            outcomes = {stage.target: outcome for stage, outcome in zip(stages, found, strict=True)}
+        if self.wire == "joint" and (len(stages) > 1 or start is not None):
             outcomes["joint"] = learning.together()
         self.outcomes_ = outcomes
         last = list(outcomes.values())[-1]
@@ -313,11 +325,23 @@ class Cascade(Estimator):
             raise SettingError(f"least is {self.least!r}; expected a small probability, below 0.5")
         if self.jackknife != 0 and not (is_count(self.jackknife) and self.jackknife > 1):
             raise SettingError(f"jackknife is {shown(self.jackknife)}; expected 2 folds or more, or 0")
+        names = [stage.target for stage in self.stages]
+        for name in self.frozen:
+            if name not in names:
+                raise SettingError(f"frozen names '{name}', which no stage predicts; there are: {', '.join(names)}")
+        if set(names) <= set(self.frozen) or (self.frozen and self.wire != "joint"):
+            raise SettingError("frozen is for joint training, which needs a stage to train; leave it out")
         if self.jackknife and self.wire in ("gold", "joint"):
             raise SettingError(f"jackknife has no meaning with the wire '{self.wire}'; leave it out")
         if self.schedule not in SCHEDULES:
             raise SettingError(f"schedule is {shown(self.schedule)}; expected {' or '.join(SCHEDULES)}")
         return in_order(self.stages)
+
+
+def _model_of(start: object) -> CascadeModel:
+    if not isinstance(start, Cascade):
+        raise SettingError(f"start is {shown(start)}; expected a trained Cascade (trellis.load reads one)")
+    return start._model
 
 
 def _names(model: Any, path: I32) -> list[str]:

@@ -63,10 +63,10 @@ class CascadeDevelopment:
         )
 
 
-class OfStage:
-    """The same for one stage's weights, with the others as they are."""
+class OfStages:
+    """The same for some of the weights, I64[...], with the others as they are."""
 
-    def __init__(self, whole: CascadeDevelopment, theta: F64, part: slice):
+    def __init__(self, whole: CascadeDevelopment, theta: F64, part: NDArray[np.int64]):
         self._whole, self._theta, self._part = whole, theta, part
 
     def __call__(self, theta: F64) -> float:

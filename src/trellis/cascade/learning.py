@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.cascade.development import CascadeDevelopment, OfStage, StageDevelopment
+from trellis.cascade.development import CascadeDevelopment, OfStages, StageDevelopment
 from trellis.cascade.model import CascadeModel, TrainedStage
 from trellis.cascade.plan import Beliefs, joined
 from trellis.cascade.preparing import Ready, prepared
 from trellis.cascade.stage import Stage
+from trellis.cascade.warm import carried
 from trellis.corpus import Corpus
 from trellis.errors import DataError, TrellisError
 from trellis.features import Packed
@@ -61,7 +62,15 @@ class Keeping:
 class Learning:
     """One call of `fit`. `stages`: lower ones first."""
 
-    def __init__(self, cascade: Cascade, stages: Sequence[Stage], corpus: Corpus, dev: Corpus | None, keeping: Keeping):
+    def __init__(
+        self,
+        cascade: Cascade,
+        stages: Sequence[Stage],
+        corpus: Corpus,
+        dev: Corpus | None,
+        keeping: Keeping,
+        start: CascadeModel | None = None,
+    ):
         self.cascade, self.corpus, self.dev, self.keeping = cascade, corpus, dev, keeping
         self.threads = cascade._threads
         self.ready: list[Ready] = []
@@ -78,6 +87,8 @@ class Learning:
             for one, lower in zip(self.ready, self.reads, strict=True)
         ]
         self.model = CascadeModel(tuple(trained), wire, float(cascade.least), paths, int(cascade.seed))
+        if start is not None:
+            self.model = self.model.with_weights([carried(stage, start.stages) for stage in self.model.stages])
         self.beliefs: dict[int, Beliefs] = {}
         self.dev_packed: list[Packed] = []
         self.dev_beliefs: dict[int, Beliefs] = {}
@@ -103,7 +114,7 @@ class Learning:
         else:
             shards = cut_into_shards(ready.model.layout, examples, ready.loss, is_online)
         held_out = self._held_out(s)
-        theta = ready.model.weights
+        theta = self.model.stages[s].model.weights
         fitting.describe(ready.model, examples, held_out, theta)
         packed = Packed(examples.indptr, examples.ids, examples.values, examples.arcs, examples.allowed, examples.spans)
         try:
@@ -164,7 +175,6 @@ class Learning:
             _LOG.info("stage '%s' without sentences %d to %d", self.ready[s].stage.target, first + 1, last)
             rest = without(self.corpus, first, last)
             once = Learning(_plain(self.cascade), stages, rest, None, Keeping())
-            once.model = replace(once.model, stages=once.model.stages)
             once.stage_by_stage()
             parts.append(once.believed_of(self.corpus.slice(first, last), self.ready[s].labels, self.model.chained(s)))
         return joined(parts)
@@ -232,6 +242,8 @@ class Learning:
         with JointObjective(shards, len(theta), prior, self.threads, batches, **keeps) as objective:
             if settings.schedule == "alternate":
                 outcome = self._in_turns(objective, optimizer, theta, held_out)
+            elif settings.frozen:
+                outcome = self._some(objective, optimizer, theta, held_out, fitting)
             else:
                 outcome = fitting.train(objective, optimizer, theta, held_out, [self.corpus])
         if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
@@ -239,23 +251,45 @@ class Learning:
         self.model = self.model.with_weights(self.split(outcome.theta))
         return outcome
 
+    def _some(
+        self,
+        objective: JointObjective,
+        optimizer: Any,
+        theta: F64,
+        held_out: CascadeDevelopment | None,
+        fitting: Fitting,
+    ) -> Outcome:
+        """Without the stages that are frozen."""
+        from trellis.cascade.objective import SomeStages
+
+        sizes = [one.model.layout.size for one in self.ready]
+        free = np.repeat([one.stage.target not in self.cascade.frozen for one in self.ready], sizes)
+        part = np.flatnonzero(free)
+        score = None if held_out is None else OfStages(held_out, theta, part)
+        outcome = fitting.train(SomeStages(objective, theta, part), optimizer, theta[part], score)
+        whole = theta.copy()
+        whole[part] = outcome.theta
+        return replace(outcome, theta=whole)
+
     def _in_turns(
         self, objective: JointObjective, optimizer: Any, theta: F64, held_out: CascadeDevelopment | None
     ) -> Outcome:
         """Each stage by itself, from the highest to the lowest and again, with the others as they are."""
-        from trellis.cascade.objective import OneStage
+        from trellis.cascade.objective import SomeStages
 
         ends = np.cumsum([0, *(one.model.layout.size for one in self.ready)]).tolist()
         outcomes: list[Outcome] = []
         for turn in range(int(self.cascade.rounds)):
             for s in range(len(self.ready) - 1, -1, -1):
-                part = slice(ends[s], ends[s + 1])
+                if self.ready[s].stage.target in self.cascade.frozen:
+                    continue
+                part = np.arange(ends[s], ends[s + 1])
                 _LOG.info("turn %d of stage '%s'", turn + 1, self.ready[s].stage.target)
                 name = f"joint-{turn + 1}-{self.ready[s].stage.target}"
                 fitting = self.keeping.fitting(self.cascade._settings, name)
                 fitting.describe_as({"tokens": self.corpus.tokens}, partial(self._fingerprint, theta.copy(), None))
-                score = None if held_out is None else OfStage(held_out, theta, part)
-                outcome = fitting.train(OneStage(objective, theta, part), optimizer, theta[part], score)
+                score = None if held_out is None else OfStages(held_out, theta, part)
+                outcome = fitting.train(SomeStages(objective, theta, part), optimizer, theta[part], score)
                 theta = theta.copy()
                 theta[part] = outcome.theta
                 outcomes.append(outcome)

@@ -130,10 +130,10 @@ class Steps:
         return value, 0
 
 
-class OneStage:
-    """The objective as a function of one stage's weights, the others as they are in `theta`."""
+class SomeStages:
+    """The objective as a function of some of the weights, I64[...], the others as they are in `theta`."""
 
-    def __init__(self, objective: JointObjective, theta: F64, part: slice):
+    def __init__(self, objective: JointObjective, theta: F64, part: NDArray[np.int64]):
         self._objective, self._theta, self._part = objective, theta.copy(), part
         self.l1 = 0.0
         self.shards: list[Any] = []  # which have all stages' weights
@@ -144,19 +144,19 @@ class OneStage:
 
     @property
     def l2(self) -> float:
-        raise SettingError("stages in turns cannot be trained sentence by sentence; use auto, lbfgs or newton-cg")
+        raise SettingError("some of the stages cannot be trained sentence by sentence; use auto, lbfgs or newton-cg")
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
         value, gradient = self._objective.value_and_gradient(self._whole(theta))
-        return value, gradient[self._part].copy()
+        return value, gradient[self._part]
 
     def hessian_vector(self, theta: F64, direction: F64) -> F64:
         along = np.zeros_like(self._theta)
         along[self._part] = direction
-        return self._objective.hessian_vector(self._whole(theta), along)[self._part].copy()
+        return self._objective.hessian_vector(self._whole(theta), along)[self._part]
 
     def hessian_diagonal(self, theta: F64) -> F64:
-        return self._objective.hessian_diagonal(self._whole(theta))[self._part].copy()
+        return self._objective.hessian_diagonal(self._whole(theta))[self._part]
 
     def descent(self) -> None:
         return None

@@ -31,6 +31,7 @@ _ABOUT = {
     "jackknife": "Folds: upper stages learn from lower ones that have not seen the sentence; 0 for none.",
     "schedule": "Joint training of all stages together, or of each in its turn (alternate).",
     "rounds": "Turns of each stage with alternate.",
+    "frozen": "Targets of stages that joint training leaves as they are.",
     "target": "The column to predict.",
     "reads": "Targets of lower stages.",
     "model": "crf or semi-crf.",

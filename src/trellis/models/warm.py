@@ -20,11 +20,14 @@ I64 = NDArray[np.int64]
 _LOG = logging.getLogger(__name__)
 
 
-def carried_over(new: LinearChain, old: LinearChain) -> F64:
-    """The weights of `old` where `new` has them: F64[new.layout.size]; what is new is 0."""
+def carried_over(new: LinearChain, old: LinearChain, more: tuple[I64, I64] | None = None) -> F64:
+    """The weights of `old` where `new` has them: F64[new.layout.size]; what is new is 0. `more`: of attributes behind
+    those of the features, of labels and of transitions, which numbers they have in `old`, -1 for none."""
     index = {label: number for number, label in enumerate(old.labels)}
     labels = np.array([index.get(label, -1) for label in new.labels])
     attributes, arc_attributes = earlier_numbers(new.features, old.features)
+    if more is not None:
+        attributes, arc_attributes = np.concatenate([attributes, more[0]]), np.concatenate([arc_attributes, more[1]])
     places = _places(new.layout, labels, attributes, arc_attributes, len(old.labels))
     theta, known = np.zeros(new.layout.size), 0
     for mine, theirs in zip(places, _keys(old.layout), strict=False):  # of another order there may be fewer

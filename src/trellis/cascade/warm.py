@@ -1,0 +1,35 @@
+"""Weights of one cascade carried over to another, stage by stage, by the names of attributes and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.cascade.model import TrainedStage
+from trellis.errors import SettingError
+from trellis.models.linear import LinearChain
+from trellis.models.warm import carried_over
+
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+
+
+def carried(new: TrainedStage, earlier: Sequence[TrainedStage]) -> F64:
+    """The weights that an earlier cascade has for a stage; zeros where it has no stage of that target."""
+    old = next((stage for stage in earlier if stage.target == new.target), None)
+    if old is None:
+        return np.zeros(new.model.layout.size)
+    if not (isinstance(new.model, LinearChain) and isinstance(old.model, LinearChain)):
+        raise SettingError(f"stage '{new.target}': weights can be carried over between stages of the model crf only")
+    return carried_over(new.model, old.model, (_numbers(new, old, False), _numbers(new, old, True)))
+
+
+def _numbers(new: TrainedStage, old: TrainedStage, arcs: bool) -> I64:
+    """The numbers in the old stage of what the new one reads."""
+    names = [] if new.wiring is None else new.wiring.arc_names() if arcs else new.wiring.names()
+    theirs = [] if old.wiring is None else old.wiring.arc_names() if arcs else old.wiring.names()
+    base = old.model.features.arc_attributes if arcs else old.model.features.attributes
+    index = {name: base + n for n, name in enumerate(theirs)}
+    return np.array([index.get(name, -1) for name in names], np.int64)
