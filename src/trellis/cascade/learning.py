@@ -103,7 +103,7 @@ class Learning:
         from trellis.optim import traits_of
 
         ready, target = self.ready[s], self.ready[s].stage.target
-        estimator = ready.stage.estimator(self.cascade.seed, self.threads)
+        estimator = _by_itself(ready.stage, self.cascade.seed, self.threads)
         _LOG.info("stage '%s'", target)
         fitting = self.keeping.fitting(estimator, target)
         optimizer, prior = optimizer_of(estimator), prior_of(estimator)
@@ -315,6 +315,14 @@ class Learning:
             "dev": None if dev is None else digest(dev),
             "start": digest(theta),
         }
+
+
+def _by_itself(stage: Stage, seed: int, threads: int) -> Any:
+    """The stage's model with priors as they are when its loss has the weight 1: the minimum is the same."""
+    estimator = stage.estimator(seed, threads)
+    for name in ("l2", "l1", "hyperbolic"):
+        setattr(estimator, name, getattr(estimator, name) / float(stage.weight))
+    return estimator
 
 
 def without(corpus: Corpus, first: int, last: int) -> Corpus:

@@ -83,7 +83,7 @@ class Stage:
     reads: targets of lower stages. If no feature names one of them, its labels at the token and beside it, and pairs of
     neighbours, are read.
     model: crf or semi-crf; settings: those of `CRF` or `SemiCRF`, such as loss, l2, order, encoding or min_count.
-    weight: how much the stage's loss counts in joint training.
+    weight: how much the stage's loss counts in joint training, against its prior and the other stages.
     smooth: a function of the probabilities that are read (see `Smooth`).
     """
 
