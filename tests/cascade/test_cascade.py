@@ -296,3 +296,15 @@ def test_functions_of_pairs_are_read(data, tmp_path):
     assert tr.load(tmp_path / "c").predict(data[1]) == cascade.predict(data[1])
     with pytest.raises(SettingError, match="only a stage of order 1"):
         fitted(data, "marginal", [tr.Stage("pos", "word[0]", order=0), upper])
+
+
+def test_a_stage_by_itself_is_at_the_minimum_of_its_weighted_part(small):
+    """Twice the weight and twice the prior are the same stage, with wires on transitions and without."""
+    lower = plain_stages()[0]
+    for features in ("word[0] + pos[0]", "word[0] + pos[0] + transitions(pos[-1] & pos[0])"):
+        found = []
+        for weight in (1.0, 4.0):
+            upper = tr.Stage("chunk", features, reads=["pos"], tol=1e-6, l2=0.5 * weight, weight=weight)
+            cascade = tr.Cascade([lower, upper], wire="marginal").fit(few())
+            found.append(cascade.model_.stages[1].model.weights)
+        np.testing.assert_array_equal(*found)

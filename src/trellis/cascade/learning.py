@@ -310,7 +310,7 @@ class Learning:
             "model type": "cascade",
             **settings_of(settings),
             "labels": digest(tuple((one.labels, one.gold, one.offsets) for one in self.ready)),
-            "attributes": digest(tuple(replace(one.own_examples(), rules=None) for one in self.ready)),
+            "attributes": digest(tuple(replace(one.own_examples(1.0), rules=None) for one in self.ready)),
             "layout": digest(tuple(one.model.layout for one in self.ready)),
             "dev": None if dev is None else digest(dev),
             "start": digest(theta),

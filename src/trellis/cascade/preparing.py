@@ -85,11 +85,11 @@ class Ready:
         packed = self.packed if occurring is None else with_wires(self.packed, self.model.features, *occurring)
         return self._examples(packed, self.packed.arcs if occurring is None else packed.arcs)
 
-    def own_examples(self) -> Examples:
-        """The same without that, for joint training, where the stage's loss has a weight. Attributes on transitions are
-        with what is read, if that bears on transitions."""
+    def own_examples(self, weight: float) -> Examples:
+        """The same without that, with a weight for the stage's loss. Attributes on transitions are with what is read,
+        if that bears on transitions."""
         arcs = None if self.reads_arcs else self.packed.arcs
-        examples, weights, weight = self._examples(self.packed, arcs), self.target.weights, float(self.stage.weight)
+        examples, weights = self._examples(self.packed, arcs), self.target.weights
         if weights is None and weight == 1.0:
             return examples
         weights = np.full(len(self.offsets) - 1, weight) if weights is None else weight * weights

@@ -33,7 +33,9 @@ def joint_shards(
     """`reads`: the numbers of the stages that each stage reads; `sentences`: how many there are in a shard, where that
     is not left to the size of the data."""
     bases = np.cumsum([0, *(one.model.layout.size for one in ready)]).tolist()
-    parts = [_Part(one, base, lower) for one, base, lower in zip(ready, bases, reads, strict=False)]
+    parts = [
+        _Part(one, base, lower, float(one.stage.weight)) for one, base, lower in zip(ready, bases, reads, strict=False)
+    ]
     block = BLOCK if all(_is_quick(one.model.layout) for one in ready) else _WRITTEN
     read = {s for lower in reads for s in lower}
     chained = {
@@ -53,7 +55,7 @@ def joint_shards(
 
 def stage_shards(ready: Ready, beliefs: Sequence[Beliefs], least: float) -> list[JointShard]:
     """A stage by itself, with what it reads of lower ones given."""
-    part = _Part(ready, 0, ())
+    part = _Part(ready, 0, (), 1.0)
     block = BLOCK if _is_quick(ready.model.layout) else _WRITTEN
     return [JointShard([part.stage(a, b, block, False, False, beliefs)], least) for a, b in cuts(ready.offsets)]
 
@@ -71,7 +73,7 @@ def _is_quick(layout: WeightLayout | SegmentLayout) -> bool:
 class _Part:
     """A stage, ready to be cut."""
 
-    def __init__(self, ready: Ready, base: int, lower: tuple[int, ...]):
+    def __init__(self, ready: Ready, base: int, lower: tuple[int, ...], weight: float):
         self.ready, self.lower = ready, lower
         layout: Any = ready.model.layout
         features, self.arcs_are_read = ready.model.features, ready.reads_arcs
@@ -89,7 +91,7 @@ class _Part:
             tokens.arc_start,
             tokens.arc_pair,
         )
-        self.examples = ready.own_examples()
+        self.examples = ready.own_examples(weight)
         self.make = kind_of_shard(self.own, self.examples, plain=ready.packed.allowed is not None)
 
     def stage(
