@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from trellis.cascade.joint import JointShard, JointStage, Reads
+from trellis.cascade.joint import JointShard
+from trellis.cascade.passes import JointStage, Reads
 from trellis.cascade.plan import gold_beliefs
 from trellis.cascade.wiring import Wiring, context_columns, parted
 from trellis.corpus import Column, Corpus

@@ -4,28 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.answering import Answering
 from trellis.cascade.believing import WIRES
 from trellis.cascade.model import CascadeModel
 from trellis.cascade.stage import Smooth, Stage, in_order
-from trellis.corpus import Column, Corpus
-from trellis.errors import DataError, NotFittedError, SettingError, shown
-from trellis.jit import threads_available
-from trellis.labels import detect
-from trellis.lattice.confidence import Segments
-from trellis.metrics import Report, compare
-from trellis.models.base import Estimator
+from trellis.corpus import Corpus
+from trellis.errors import DataError, SettingError, shown
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.feature_files import Callables
-from trellis.models.gold import gold_of
-from trellis.models.probabilities import Path as Path_
-from trellis.models.probabilities import Span, by_sentence, kbest_in
 from trellis.models.settings import check_probability, check_settings, is_count
 from trellis.training import Outcome, Progress
 
@@ -35,7 +27,7 @@ I32 = NDArray[np.int32]
 SCHEDULES = ("together", "alternate")
 
 
-class Cascade(Estimator):
+class Cascade(Answering):
     """Stages that label the same text, where upper ones read what lower ones believe.
 
     stages: `Stage`s, in any order.
@@ -151,99 +143,6 @@ class Cascade(Estimator):
         self.stopped_early_ = outcome.stopped_early
         self.dev_score_ = outcome.dev_score
 
-    # answers
-
-    @property
-    def targets_(self) -> list[str]:
-        """What is predicted, lower stages first."""
-        return [stage.target for stage in self._model.stages]
-
-    @property
-    def classes_(self) -> dict[str, list[str]]:
-        """The labels of each stage."""
-        return {stage.target: list(stage.model.labels) for stage in self._model.stages}
-
-    def predict_columns(self, X: Corpus) -> dict[str, Column]:
-        """The best label of every token, a column for each stage, lower stages first."""
-        model = self._model
-        found = model.best(self._corpus(X), self._threads)
-        return {stage.target: Column(ids, stage.model.labels) for stage, ids in zip(model.stages, found, strict=True)}
-
-    def predict(self, X: Corpus) -> dict[str, list[list[str]]]:
-        """The best labels of each stage: a list for each sentence."""
-        out = {}
-        for target, column in self.predict_columns(X).items():
-            names = column.values()
-            out[target] = [names[a:b] for a, b in pairwise(X.offsets.tolist())]
-        return out
-
-    def predict_marginals(self, X: Corpus) -> dict[str, list[F64]]:
-        """P(label) of every token: for each stage an array [tokens, labels] for each sentence, labels in the order of
-        `classes_`."""
-        model = self._model
-        found = model.marginals(self._corpus(X), self._threads)
-        return {
-            stage.target: [rows[a:b] for a, b in pairwise(X.offsets.tolist())]
-            for stage, rows in zip(model.stages, found, strict=True)
-        }
-
-    def predict_kbest(self, X: Corpus, k: int = 5) -> dict[str, list[list[Path_]]]:
-        """The k most probable labellings of each sentence, of each stage, with the logarithms of their probabilities,
-        given what the stage reads."""
-        if not is_count(k):
-            raise SettingError(f"k is {k!r}; expected a whole number >= 1")
-        model = self._model
-
-        def ask(own: Any, packed: Any, offsets: Any) -> list[list[Path_]]:
-            found = kbest_in(own.lattice_of_packed(packed, offsets), int(k))
-            return [[Path_(_names(own, path), log_p) for path, log_p in paths] for paths in found]
-
-        answers = model.answers(self._corpus(X), self._threads, ask)
-        return {
-            stage.target: [paths for batch in found for paths in batch]
-            for stage, found in zip(model.stages, answers, strict=True)
-        }
-
-    def predict_spans(self, X: Corpus, min_confidence: float = 0.0) -> dict[str, list[list[Span]]]:
-        """The segments of the best labels of each sentence with their probability, of each stage whose labels spell
-        segments; those with at least that probability."""
-        min_confidence, model = check_probability("min_confidence", min_confidence), self._model
-        spelling = {stage.target: stage for stage in model.stages if detect(stage.model.labels) is not None}
-        if not spelling:
-            raise SettingError("no stage has labels that spell segments, such as B-NP, I-NP, O; ask for labels")
-
-        def ask(own: Any, packed: Any, offsets: Any) -> tuple[Segments, int] | None:
-            if detect(own.labels) is None:
-                return None
-            found = own.segments_of_lattice(own.lattice_of_packed(packed, offsets), None)
-            return found.at_least(min_confidence) if min_confidence > 0.0 else found, int(offsets[-1])
-
-        answers = model.answers(self._corpus(X), self._threads, ask)
-        out = {}
-        for stage, batches in zip(model.stages, answers, strict=True):
-            parts = [batch for batch in batches if batch is not None]
-            if stage.target in spelling:
-                firsts = np.cumsum([0, *(tokens for _, tokens in parts)])[:-1].tolist()
-                joined = Segments.joined([found for found, _ in parts], firsts)
-                out[stage.target] = by_sentence(joined, stage.model.kinds_of_segments, X.offsets)
-        return out
-
-    def evaluate(self, X: Corpus) -> dict[str, Report]:
-        """Accuracy, and precision, recall and F1 of segments where labels encode such, of each stage whose column the
-        corpus has."""
-        found = self.predict_columns(X)
-        if self.targets_[-1] not in X.columns:
-            gold_of(X, None, self.targets_[-1])  # which says so
-        return {
-            target: compare(gold_of(X, None, target), column, X.offsets)
-            for target, column in found.items()
-            if target in X.columns
-        }
-
-    def score(self, X: Corpus) -> float:
-        """That of the last stage: F1 of segments when its labels are a segment encoding, else accuracy."""
-        return self.evaluate(X)[self.targets_[-1]].headline
-
     # files
 
     def save(self, path: str | Path) -> None:
@@ -289,24 +188,8 @@ class Cascade(Estimator):
     # settings
 
     @property
-    def _model(self) -> CascadeModel:
-        if not hasattr(self, "model_"):
-            raise NotFittedError("this Cascade has not been trained; call fit or load first")
-        return self.model_
-
-    @property
-    def _threads(self) -> int:
-        check_settings(self, "threads")
-        return self.threads or threads_available()
-
-    @property
     def _settings(self) -> JointSettings:
         return JointSettings(self)
-
-    def _corpus(self, X: Any) -> Corpus:
-        if not isinstance(X, Corpus):
-            raise DataError(f"a cascade reads the columns of a corpus (read_conll); it was given {type(X).__name__}")
-        return X
 
     def check(self) -> list[Stage]:
         """The stages, lower ones first; SettingError for what does not fit."""
@@ -342,12 +225,6 @@ def _model_of(start: object) -> CascadeModel:
     if not isinstance(start, Cascade):
         raise SettingError(f"start is {shown(start)}; expected a trained Cascade (trellis.load reads one)")
     return start._model
-
-
-def _names(model: Any, path: I32) -> list[str]:
-    """Labels of a sentence by name."""
-    written = model.written(path, np.array([0, len(path)])) if hasattr(model, "written") else path
-    return [model.labels[j] for j in written.tolist()]
 
 
 class JointSettings:

@@ -13,7 +13,8 @@ from trellis.cascade.monomials import Curve
 from trellis.cascade.packing import StageModel, with_wires
 from trellis.cascade.plan import Beliefs, gold_beliefs
 from trellis.cascade.stage import Stage
-from trellis.cascade.wiring import Wiring, context_columns, is_of_pairs, parted
+from trellis.cascade.tables import is_of_pairs
+from trellis.cascade.wiring import Wiring, context_columns, parted
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import Packed, TagDictionary, TemplateFeatures

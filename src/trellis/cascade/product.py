@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.passes import JointStage, Pass, StageWeights, h_of, split
 from trellis.lattice.kernels.patched_answers import PatchedH
 from trellis.lattice.patched_solved import PatchedSolved
 from trellis.lattice.solved import ArcH
 from trellis.scoring.occurring import Occurring
 
 if TYPE_CHECKING:
-    from trellis.cascade.joint import JointShard, JointStage, Pass, StageWeights
+    from trellis.cascade.joint import JointShard
 
 F64 = NDArray[np.float64]
 
@@ -133,8 +134,6 @@ def _down(
     s: int,
     n: int,
 ) -> None:
-    from trellis.cascade.joint import h_of, split
-
     mine, shard = changes[s], stage.shard
     nodes, arcs = shard.loss.curvature(here.kept, shard.targets[n], mine.node_h.copy(), mine.arc_h)
     if here.by_node is not None and mine.by_node is not None:

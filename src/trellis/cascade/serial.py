@@ -39,6 +39,7 @@ def description_of(cascade: Cascade) -> tuple[dict[str, Any], Tensors]:
     """Everything needed to rebuild the cascade."""
     model = cascade._model
     params = {name: plain(value) for name, value in cascade.get_params().items() if name not in ("stages", "threads")}
+    params["frozen"] = list(cascade.frozen)
     training = {
         "objective": float(cascade.objective_), "converged": cascade.converged_, "iterations": cascade.iterations_,
         "evaluations": cascade.evaluations_, "stopped_early": cascade.stopped_early_, "dev_score": cascade.dev_score_,
@@ -87,7 +88,7 @@ def cascade_from(
         if tensors or not stages:
             raise ValueError("tensors of no stage")
         model = CascadeModel(tuple(stages), *_how(how))
-        cascade = kind(stages=tables, **params)
+        cascade = kind(stages=tables, **{**params, "frozen": tuple(params.get("frozen", ()))})
     try:
         cascade.check()
     except SettingError as error:

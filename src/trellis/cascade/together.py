@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.cascade.joint import JointShard, JointStage, Reads
+from trellis.cascade.joint import JointShard
+from trellis.cascade.passes import JointStage, Reads
 from trellis.cascade.plan import Beliefs
 from trellis.cascade.preparing import Ready, own_part
 from trellis.labels import runs

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from trellis.cascade.plan import Plan
-from trellis.cascade.wiring import Tables, Wiring, code_limits, context_numbers, plan_of, rows_of
+from trellis.cascade.tables import Tables, rows_of
+from trellis.cascade.wiring import Wiring, code_limits, context_numbers, plan_of
 from trellis.features import TemplateFeatures
 from trellis.features.numbering import grouped
 from trellis.features.reading import reach_of, views_of

@@ -1,0 +1,86 @@
+"""`trellis reproduce azuma` and `trellis bench cascade`, on a little data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from trellis.cascade import Stage
+from trellis.corpus.sample import sample_path
+from trellis.errors import DataError, SettingError
+from trellis.studies.azuma import output
+from trellis.studies.azuma.cases import Case
+from trellis.studies.azuma.plan import PARTS, cases_of
+from trellis.studies.azuma.results import Study
+from trellis.studies.azuma.study import Settings, quick_settings, run_study
+from trellis.studies.bench_cascade import bench_cascade
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return replace(quick_settings(Settings(parts=("table", "product"))), max_iter=2, threads=1)
+
+
+@pytest.fixture(scope="module")
+def study(quick, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("azuma")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("trellis.studies.corpora.QUICK", 25)
+        kept = []
+        found = run_study(None, quick, folder, keep=kept.append)
+    assert len(kept) == len(found.outcomes) + 1
+    return found, folder
+
+
+def test_every_case_has_scores_and_predictions(study):
+    found, folder = study
+    assert len(found.outcomes) == 7
+    for outcome in found.outcomes:
+        assert set(outcome.scores) == {"pos", "chunk"}
+        assert (folder / "predictions" / f"{outcome.case.key}.txt").exists()
+    joint = found.of(Case("left-out", "joint"))
+    assert joint.errors["all"] >= joint.errors["traced"] >= 0
+    assert "left-out-onebest / left-out-joint" in found.tests
+
+
+def test_results_come_back_from_their_file_and_make_a_page(study, tmp_path):
+    found, _ = study
+    output.write_results(found, tmp_path)
+    again = output.read_results(tmp_path)
+    assert again.outcomes == found.outcomes
+    (tmp_path / "docs").mkdir()
+    output.write_report(again, tmp_path, tmp_path / "docs" / "azuma.md")
+    page = (tmp_path / "report.md").read_text()
+    for part in ("## Table 2", "95.6 / 92.1", "CRF + CRF-BP", "## One CRF over product labels"):
+        assert part in page
+    assert output.summary(again)["scores"]["table1-joint"]["pos"]["accuracy"] > 0
+
+
+def test_what_is_there_is_not_run_again(study, quick, monkeypatch, tmp_path):
+    found, folder = study
+
+    def never(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("trellis.studies.azuma.study.run_case", never)
+    assert run_study(None, quick, folder, earlier=found).outcomes == found.outcomes
+    with pytest.raises(SettingError, match="max_iter"):
+        run_study(None, replace(quick, max_iter=3), folder, earlier=found)
+    with pytest.raises(DataError, match="no results"):
+        Study.from_json({"study": "altun"})
+
+
+def test_parts_have_cases_and_others_are_refused():
+    for part in PARTS:
+        assert bool(cases_of(part, (40,), 10)) == (part != "cost")
+    with pytest.raises(SettingError, match="no part 'figures'"):
+        Settings(parts=("figures",))
+
+
+def test_the_cost_of_a_joint_evaluation():
+    stages = [Stage("pos", "word[0]"), Stage("chunk", "pos[0] + transitions(pos[-1] & pos[0])", reads=["pos"])]
+    found = bench_cascade(sample_path("train"), ["word", "pos", "chunk", "_"], stages, 1, 20, 2, memory=False)
+    assert set(found.stages) == {"pos", "chunk"}
+    assert found.ratio > 0
+    assert found.as_json()["listed"][0] >= 1.0
