@@ -8,17 +8,25 @@ PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 TRELLIS_DATA ?= ../shared/data
 export TRELLIS_DATA
 
-.PHONY: demo test lint bench accuracy clean
+.PHONY: demo test compiled again lint bench accuracy clean
 
 demo: $(VENV)/installed
 	@$(BIN)/trellis demo
 
 test: $(VENV)/installed-test lint
+	@$(MAKE) --no-print-directory -j 2 compiled again
+
+compiled: $(VENV)/installed-test
 	@$(BIN)/python -m pytest
-	@echo "The kernels once more, uncompiled:"
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features
-	@echo "And with every index checked:"
-	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective
+
+# the kernels once more, uncompiled, and with every index checked, beside the rest; what they say is shown at the end
+again: $(VENV)/installed-test
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features \
+	  > $(VENV)/uncompiled.txt 2>&1 || { cat $(VENV)/uncompiled.txt; exit 1; }
+	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective \
+	  > $(VENV)/boundscheck.txt 2>&1 || { cat $(VENV)/boundscheck.txt; exit 1; }
+	@echo "The kernels once more, uncompiled: $$(tail -n 1 $(VENV)/uncompiled.txt)"
+	@echo "And with every index checked: $$(tail -n 1 $(VENV)/boundscheck.txt)"
 
 lint: $(VENV)/installed-test
 	@$(BIN)/ruff check src tests examples
