@@ -308,3 +308,8 @@ def test_a_stage_by_itself_is_at_the_minimum_of_its_weighted_part(small):
             cascade = tr.Cascade([lower, upper], wire="marginal").fit(few())
             found.append(cascade.model_.stages[1].model.weights)
         np.testing.assert_array_equal(*found)
+
+
+def test_the_target_of_another_stage_is_no_input(data):
+    with pytest.raises(SettingError, match="stage 'chunk': its features read 'pos', which is a stage itself"):
+        fitted(data, "marginal", [stages()[0], tr.Stage("chunk", "word[0] + pos[0]")])

@@ -74,9 +74,9 @@ class Learning:
         self.cascade, self.corpus, self.dev, self.keeping = cascade, corpus, dev, keeping
         self.threads = cascade._threads
         self.ready: list[Ready] = []
-        for stage in stages:
-            self.ready.append(prepared(stage, corpus, self.ready, cascade.seed, self.threads))
         names = [stage.target for stage in stages]
+        for stage in stages:
+            self.ready.append(prepared(stage, corpus, self.ready, names, cascade.seed, self.threads))
         self.reads = [
             () if one.wiring is None else tuple(names.index(name) for name in one.wiring.lower) for one in self.ready
         ]

@@ -18,6 +18,7 @@ from trellis.cascade.wiring import Wiring, context_columns, parted
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import Packed, TagDictionary, TemplateFeatures
+from trellis.features.reading import columns_of, views_of
 from trellis.features.spans import SpanFeatures, parse_spans
 from trellis.features.template import Template
 from trellis.lattice.rules import Rules
@@ -103,11 +104,17 @@ class Ready:
         )  # fmt: skip
 
 
-def prepared(stage: Stage, corpus: Corpus, lower: Sequence[Ready], seed: int, threads: int) -> Ready:
-    """`lower`: all stages that may be read. Stages that are not known somewhere have no part there."""
+def prepared(
+    stage: Stage, corpus: Corpus, lower: Sequence[Ready], targets: Sequence[str], seed: int, threads: int
+) -> Ready:
+    """`lower`: all stages that may be read; `targets`: of all stages."""
     estimator = stage.estimator(seed, threads)
     try:
-        return _prepared(stage, estimator, corpus, [one for one in lower if one.stage.target in stage.reads], threads)
+        ready = _prepared(stage, estimator, corpus, [one for one in lower if one.stage.target in stage.reads], threads)
+        for name in columns_of(views_of(getattr(ready.model.features, "templates", ()))):
+            if name in targets:
+                raise SettingError(f"its features read '{name}', which is a stage itself; name it in reads")
+        return ready
     except SettingError as error:
         raise SettingError(f"stage '{stage.target}': {error}") from None
 
