@@ -104,7 +104,8 @@ class Cascade(Answering):
         `joint`.
         """
         from trellis.cascade.development import check_development
-        from trellis.cascade.learning import Keeping, Learning
+        from trellis.cascade.keeping import Keeping
+        from trellis.cascade.learning import Learning
         from trellis.models.recipe import optimizer_of
 
         began = time.perf_counter()

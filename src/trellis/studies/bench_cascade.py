@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade import Cascade, Stage
-from trellis.cascade.learning import Keeping, Learning
+from trellis.cascade.keeping import Keeping
+from trellis.cascade.learning import Learning
 from trellis.cascade.stage import in_order
 from trellis.cascade.together import joint_shards, stage_shards
 from trellis.corpus import Corpus, read_conll

@@ -1,0 +1,119 @@
+"""Trains all stages as one, from where they are: at once, some of them, or each in its turn."""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.cascade.development import CascadeDevelopment, OfStages
+from trellis.errors import DataError
+from trellis.models.fingerprint import digest, settings_of
+from trellis.models.fitting import Fitting
+from trellis.models.recipe import optimizer_of
+from trellis.training import Fingerprint, Outcome
+
+if TYPE_CHECKING:
+    from trellis.cascade.learning import Learning
+    from trellis.cascade.objective import JointObjective
+
+F64 = NDArray[np.float64]
+
+_LOG = logging.getLogger(__name__)
+
+
+class Jointly:
+    """The joint part of one call of `fit`: `learning` has trained the stages one by one."""
+
+    def __init__(self, learning: Learning):
+        self.learning, self.cascade, self.ready = learning, learning.cascade, learning.ready
+        self.optimizer = optimizer_of(self.cascade._settings)
+        self.held_out: CascadeDevelopment | None = None
+        if learning.dev is not None:
+            self.held_out = CascadeDevelopment(learning.model, learning.dev, learning.split, learning.threads)
+
+    def train(self) -> Outcome:
+        from trellis.cascade.objective import BATCH, JointObjective
+        from trellis.cascade.together import joint_prior, joint_shards
+
+        reads, least = self.learning.reads, self.learning.model.least
+        theta = np.concatenate([stage.model.weights for stage in self.learning.model.stages])
+        shards, prior = joint_shards(self.ready, reads, least), joint_prior(self.ready, self.cascade.seed)
+        _LOG.info("all stages as one")
+
+        def batches() -> Any:
+            return joint_shards(self.ready, reads, least, BATCH)
+
+        keeps = {name: getattr(self.optimizer, name) for name in ("cache", "hvp") if hasattr(self.optimizer, name)}
+        with JointObjective(shards, len(theta), prior, self.learning.threads, batches, **keeps) as objective:
+            if self.cascade.schedule == "alternate":
+                outcome = self._in_turns(objective, theta)
+            else:
+                outcome = self._at_once(objective, theta)
+        if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
+            raise DataError("training led to weights that are no numbers; are there extreme feature values?")
+        return outcome
+
+    def _at_once(self, objective: JointObjective, theta: F64) -> Outcome:
+        """All stages but those that are frozen."""
+        model, corpus = self.learning.model, self.learning.corpus
+        fitting = self.learning.keeping.fitting(self.cascade._settings, "joint")
+        sizes = {
+            "sentences": len(corpus), "tokens": corpus.tokens, "labels": len(model.labels),
+            "attributes": sum(one.model.features.attributes for one in self.ready), "weights": len(theta),
+        }  # fmt: skip
+        content = None if self.held_out is None else self.held_out.content
+        fitting.describe_as(sizes, lambda: self._fingerprint(theta, content))
+        if not self.cascade.frozen:
+            return fitting.train(objective, self.optimizer, theta, self.held_out, [corpus])
+        weights = [one.model.layout.size for one in self.ready]
+        is_free = np.repeat([one.stage.target not in self.cascade.frozen for one in self.ready], weights)
+        return self._some(fitting, objective, theta, np.flatnonzero(is_free))
+
+    def _in_turns(self, objective: JointObjective, theta: F64) -> Outcome:
+        """Each stage by itself, from the highest to the lowest and again, with the others as they are."""
+        ends = np.cumsum([0, *(one.model.layout.size for one in self.ready)]).tolist()
+        outcomes: list[Outcome] = []
+        for turn in range(int(self.cascade.rounds)):
+            for s in range(len(self.ready) - 1, -1, -1):
+                target = self.ready[s].stage.target
+                if target in self.cascade.frozen:
+                    continue
+                _LOG.info("turn %d of stage '%s'", turn + 1, target)
+                fitting = self.learning.keeping.fitting(self.cascade._settings, f"joint-{turn + 1}-{target}")
+                sizes = {"tokens": self.learning.corpus.tokens}
+                fitting.describe_as(sizes, partial(self._fingerprint, theta.copy(), None))
+                outcomes.append(self._some(fitting, objective, theta, np.arange(ends[s], ends[s + 1])))
+                theta = outcomes[-1].theta
+        return replace(
+            outcomes[-1], iterations=sum(one.iterations for one in outcomes),
+            evaluations=sum(one.evaluations for one in outcomes), products=sum(one.products for one in outcomes),
+            seconds=sum(one.seconds for one in outcomes), converged=all(one.converged for one in outcomes),
+        )  # fmt: skip
+
+    def _some(self, fitting: Fitting, objective: JointObjective, theta: F64, free: NDArray[np.int64]) -> Outcome:
+        """Only the weights `free`."""
+        from trellis.cascade.objective import SomeStages
+
+        score = None if self.held_out is None else OfStages(self.held_out, theta, free)
+        outcome = fitting.train(SomeStages(objective, theta, free), self.optimizer, theta[free], score)
+        whole = theta.copy()
+        whole[free] = outcome.theta
+        return replace(outcome, theta=whole)
+
+    def _fingerprint(self, theta: F64, dev: object) -> Fingerprint:
+        settings = self.cascade._settings.get_params()
+        return {
+            "model type": "cascade",
+            **settings_of(settings),
+            "labels": digest(tuple((one.labels, one.gold, one.offsets) for one in self.ready)),
+            "attributes": digest(tuple(replace(one.own_examples(1.0), rules=None) for one in self.ready)),
+            "layout": digest(tuple(one.model.layout for one in self.ready)),
+            "dev": None if dev is None else digest(dev),
+            "start": digest(theta),
+        }

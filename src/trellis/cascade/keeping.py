@@ -1,0 +1,28 @@
+"""Where the trainings of a cascade are written down, and who hears of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trellis.models.fitting import Fitting
+from trellis.training import Progress
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Where trainings are written down, and who hears of them: see `CRF.fit`."""
+
+    checkpoint: str | Path | None = None
+    resume: bool = False
+    every: int | None = None
+    log: str | Path | None = None
+    progress: Callable[[Progress], None] | None = None
+
+    def fitting(self, settings: Any, name: str) -> Fitting:
+        """For one of the trainings, with a folder and a file of its own."""
+        folder = None if self.checkpoint is None else Path(self.checkpoint) / name
+        log = None if self.log is None else Path(self.log).with_name(f"{Path(self.log).stem}.{name}.jsonl")
+        return Fitting(settings, folder, self.resume, self.every, log, self.progress)
