@@ -73,7 +73,7 @@ def test_what_is_there_is_not_run_again(study, quick, monkeypatch, tmp_path):
 
 def test_parts_have_cases_and_others_are_refused():
     for part in PARTS:
-        assert bool(cases_of(part, (40,), 10)) == (part != "cost")
+        assert bool(cases_of(part, (40,), (10,), 10)) == (part != "cost")
     with pytest.raises(SettingError, match="no part 'figures'"):
         Settings(parts=("figures",))
 

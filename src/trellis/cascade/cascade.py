@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from trellis.cascade.answering import Answering
 from trellis.cascade.believing import WIRES
 from trellis.cascade.model import CascadeModel
-from trellis.cascade.stage import Smooth, Stage, in_order
+from trellis.cascade.stage import Stage, in_order
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError, shown
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.feature_files import Callables
+from trellis.models.filed import Filed, Serialised
 from trellis.models.settings import check_probability, check_settings, is_count
 from trellis.training import Outcome, Progress
 
@@ -27,7 +28,7 @@ I32 = NDArray[np.int32]
 SCHEDULES = ("together", "alternate")
 
 
-class Cascade(Answering):
+class Cascade(Answering, Filed):
     """Stages that label the same text, where upper ones read what lower ones believe.
 
     stages: `Stage`s, in any order.
@@ -146,20 +147,10 @@ class Cascade(Answering):
 
     # files
 
-    def save(self, path: str | Path) -> None:
-        """Writes one model file, atomically."""
+    def _serialised(self) -> Serialised:
         from trellis.cascade.serial import description_of
-        from trellis.store import write_model
 
-        write_model(path, *description_of(self))
-
-    @classmethod
-    def load(cls, path: str | Path, functions: Callables | None = None) -> Self:
-        """Reads a model file; nothing in it is executed or trusted. A stage's `Smooth` has to be given again, under the
-        name of the stage."""
-        from trellis.store import read_model
-
-        return cls._from_serialised(*read_model(path), path=path, functions=functions or {})
+        return description_of(self)
 
     @classmethod
     def _from_serialised(cls, description: Any, tensors: Any, path: str | Path, functions: Callables) -> Self:
@@ -168,23 +159,8 @@ class Cascade(Answering):
         cascade: Any = cascade_from(cls, description, tensors, path, functions)
         return cast(Self, cascade)
 
-    def __getstate__(self) -> dict[str, Any]:
-        from trellis.cascade.serial import description_of
-        from trellis.store import to_bytes
-
-        fitted = to_bytes(*description_of(self)) if hasattr(self, "model_") else None
-        smooth: dict[str, Smooth] = {}
-        if fitted is not None:
-            smooth = {stage.target: stage.smooth for stage in self.stages if stage.smooth is not None}
-        return {"params": self.get_params(), "file": fitted, "functions": smooth}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        from trellis.store import from_bytes
-
-        self.__dict__.update(state["params"])
-        if state["file"] is not None:
-            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle", functions=state["functions"])
-            self.__dict__.update({**loaded.__dict__, **state["params"]})
+    def _functions(self) -> Callables:
+        return {stage.target: stage.smooth for stage in self.stages if stage.smooth is not None}
 
     # settings
 

@@ -1,8 +1,8 @@
-"""What was trained, in an estimator: its record, one model file, pickles that are such files."""
+"""What was trained, in an estimator: the model and its record."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from trellis.errors import DamagedModelError, NotFittedError, SettingError
 from trellis.features import FeatureKind, TemplateFeatures
 from trellis.jit import threads_available
-from trellis.models.base import Estimator
 from trellis.models.feature_files import Callables
+from trellis.models.filed import Filed, Serialised
 from trellis.models.settings import check_settings, plain
-from trellis.store import from_bytes, read_model, to_bytes, write_model
 from trellis.training import Outcome
 
 
@@ -35,34 +34,16 @@ class Kept(Protocol):
 Model = TypeVar("Model", bound=Kept)
 
 
-class Trained(Estimator, ABC, Generic[Model]):
+class Trained(Filed, Generic[Model]):
     """What every model here is once it is trained. Those that train it are classes of their own, with a setting
     `threads`, and say how their kind of model is put into a file and read from one."""
 
     threads: int | None
     model_: Model
 
-    def save(self, path: str | Path) -> None:
-        """Writes one model file, atomically."""
-        write_model(path, *self._serialised())
-
-    @classmethod
-    def load(cls, path: str | Path, functions: Callables | None = None) -> Self:
-        """Reads a model file; nothing in it is executed or trusted. Features with functions of your own need these
-        again, by name."""
-        return cls._from_serialised(*read_model(path), path=path, functions=functions or {})
-
-    def __getstate__(self) -> dict[str, Any]:
-        fitted = to_bytes(*self._serialised()) if hasattr(self, "model_") else None
-        features = self.model_.features if fitted else None
-        functions = features.functions if isinstance(features, TemplateFeatures) else {}
-        return {"params": self.get_params(), "file": fitted, "functions": functions}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state["params"])
-        if state["file"] is not None:
-            loaded = self._from_serialised(*from_bytes(state["file"]), path="pickle", functions=state["functions"])
-            self.__dict__.update({**loaded.__dict__, **state["params"]})
+    def _functions(self) -> Callables:
+        features = self.model_.features
+        return features.functions if isinstance(features, TemplateFeatures) else {}
 
     @property
     def _model(self) -> Model:
@@ -87,7 +68,7 @@ class Trained(Estimator, ABC, Generic[Model]):
         self.stopped_early_ = outcome.stopped_early
         self.dev_score_ = outcome.dev_score
 
-    def _serialised(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _serialised(self) -> Serialised:
         model = self._model
         check_settings(self)
         params = {name: plain(value) for name, value in self.get_params().items()}
@@ -105,9 +86,7 @@ class Trained(Estimator, ABC, Generic[Model]):
 
     @staticmethod
     @abstractmethod
-    def _written(
-        kind: str, params: dict[str, Any], training: dict[str, Any], model: Any
-    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _written(kind: str, params: dict[str, Any], training: dict[str, Any], model: Any) -> Serialised:
         """What was trained as description and tensors."""
 
     @staticmethod

@@ -10,18 +10,21 @@ from typing import Any
 @dataclass(frozen=True)
 class Case:
     """`system`: which stages with which features (see `systems`); `wire`: how they are read, or `product`, one CRF of
-    both labels at once; `jackknife`: folds; `sentences`: of the training data, drawn at random, all if None."""
+    both labels at once; `jackknife`: folds; `sentences`: of the training data, drawn at random, all if None;
+    `annotated`: how many of these have labels of lower stages, all if None."""
 
     system: str
     wire: str
     jackknife: int = 0
     sentences: int | None = None
+    annotated: int | None = None
 
     @property
     def key(self) -> str:
         folds = f"-jackknife{self.jackknife}" if self.jackknife else ""
         some = f"-{self.sentences}" if self.sentences else ""
-        return f"{self.system}-{self.wire}{folds}{some}"
+        lower = f"-lower{self.annotated}" if self.annotated else ""
+        return f"{self.system}-{self.wire}{folds}{some}{lower}"
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,12 @@ def compared(cases: Sequence[Case], folder: Path) -> dict[str, Any]:
                 **asdict(paired_bootstrap(before, after)),
                 "mcnemar": asdict(mcnemar(gold, one[target], other[target])),
             }
-        found[f"{first.key} / {second.key}"] = tests
+        found[between(first, second)] = tests
     return found
+
+
+def between(first: Case, second: Case) -> str:
+    return f"{first.key} / {second.key}"
 
 
 def _predicted(case: Case, folder: Path) -> Corpus | None:

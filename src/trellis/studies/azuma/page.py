@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from trellis.report.markdown import page, table
-from trellis.studies.azuma.cases import Case, Outcome
+from trellis.studies.azuma.cases import Case
+from trellis.studies.azuma.comparing import between
 from trellis.studies.azuma.paper import NAMES, TABLE_2
 from trellis.studies.azuma.pictures import plots_of
 from trellis.studies.azuma.plan import MAIN, WIRES
 from trellis.studies.azuma.results import Study
+from trellis.studies.azuma.scores import percent, score_table
 from trellis.studies.azuma.systems import SYSTEMS
 
 _INTRO = """
@@ -31,6 +34,14 @@ together.
 _TRACED = """
 Tokens whose chunk label is wrong in the test data; how many of these go away when the trained upper stage is told the
 right parts of speech (they trace back to the lower stage), and how many others come then.
+"""
+_LAYERS = """
+All sentences have chunks, but only so many have parts of speech. Now the lower stage is not sure of the sentences that
+the upper one learns from, so that what goes back to it has something to teach.
+"""
+_PRESETS = """
+The presets `pos` and `chunking`; the latter reads words, and parts of speech, pairs and triples of them, in a window of
+five. `gold` is told the right parts of speech.
 """
 _AGAIN = """
 ```console
@@ -53,7 +64,7 @@ def write_page(study: Study, images: str) -> str:
         "## Table 2",
         _READ,
         _table_2(study),
-        _tests(study, ("table1", MAIN)),
+        _tests(study, [[Case(system, wire) for wire in WIRES] for system in ("table1", MAIN)]),
         "## Where errors come from",
         _TRACED,
         _errors(study),
@@ -63,16 +74,17 @@ def write_page(study: Study, images: str) -> str:
         "## Less to learn from",
         _sizes(study),
         *(f"![Learning curves]({images}{name})" for name in plots),
-        *_section(study, "## One CRF over product labels", _product(study)),
-        *_section(study, "## Stronger features", _presets(study)),
-        *_section(study, "## Three stages", _ud(study)),
-        *_section(study, "## What it costs", _cost(study)),
+        *_section("## Parts of speech for some sentences", _layers(study)),
+        *_section("## One CRF over product labels", _product(study)),
+        *_section("## Stronger features", _presets(study)),
+        *_section("## Three stages", _ud(study)),
+        *_section("## What it costs", _cost(study)),
         "## Again",
         _AGAIN,
     )
 
 
-def _section(study: Study, heading: str, text: str) -> list[str]:
+def _section(heading: str, text: str) -> list[str]:
     return [heading, text] if text else []
 
 
@@ -93,12 +105,6 @@ def _seconds(study: Study, system: str, wire: str) -> float | None:
     return None if found is None else found.seconds
 
 
-def _percent(outcome: Outcome | None, target: str, measure: str) -> str:
-    if outcome is None or target not in outcome.scores or outcome.scores[target][measure] is None:
-        return ""
-    return f"{100 * (outcome.scores[target][measure] or 0.0):.2f}"
-
-
 def _table_2(study: Study) -> str:
     rows = []
     for wire in WIRES:
@@ -106,18 +112,17 @@ def _table_2(study: Study) -> str:
         row = [NAMES[wire], f"{pos} / {chunk}"]
         for system in ("table1", MAIN):
             found = study.of(Case(system, wire))
-            row.append(f"{_percent(found, 'pos', 'accuracy')} / {_percent(found, 'chunk', 'f1')}" if found else "")
+            row.append(f"{percent(found, 'pos', 'accuracy')} / {percent(found, 'chunk', 'f1')}" if found else "")
         rows.append(row)
     return table(["parts of speech / chunks", "paper", "as printed", "left out"], rows)
 
 
-def _tests(study: Study, systems: Sequence[str]) -> str:
-    rows = []
-    for key, tests in (study.tests or {}).items():
-        first, second = key.split(" / ")
-        if not any(first.startswith(f"{system}-") and second.startswith(f"{system}-") for system in systems):
-            continue
-        rows.append([key, *(_difference(tests[target]) for target in ("pos", "chunk"))])
+def _tests(study: Study, groups: Sequence[Sequence[Case]]) -> str:
+    rows, found = [], study.tests or {}
+    for first, second in (pair for group in groups for pair in combinations(group, 2)):
+        key = between(first, second)
+        if key in found:
+            rows.append([key, *(_difference(found[key][target]) for target in ("pos", "chunk"))])
     if not rows:
         return ""
     return page(
@@ -147,30 +152,29 @@ def _errors(study: Study) -> str:
 
 
 def _wires(study: Study) -> str:
-    cases = [
-        *(Case(MAIN, wire) for wire in ("gold", "onebest", "kbest", "sample", "marginal", "joint")),
-        Case(MAIN, "onebest", jackknife=5), Case(MAIN, "marginal", jackknife=5),
-        Case("nodes", "marginal"), Case("nodes", "joint"),
-    ]  # fmt: skip
-    rows = []
-    for case in cases:
-        found = study.of(case)
-        if found is not None:
-            folds = f", {case.jackknife} folds" if case.jackknife else ""
-            plain = ", no pairs on transitions" if case.system == "nodes" else ""
-            scores = [_percent(found, "pos", "accuracy"), _percent(found, "chunk", "f1")]
-            rows.append([f"`{case.wire}`{folds}{plain}", *scores, f"{found.seconds:.0f} s"])
-    return table(["wire", "parts of speech", "chunks, F1", "training"], rows) if rows else ""
+    wires = ("gold", "onebest", "kbest", "sample", "marginal", "joint")
+    rows = [(f"`{wire}`", Case(MAIN, wire)) for wire in wires]
+    rows += [(f"`{wire}`, 5 folds", Case(MAIN, wire, jackknife=5)) for wire in ("onebest", "marginal")]
+    rows += [(f"`{wire}`, no pairs on transitions", Case("nodes", wire)) for wire in ("marginal", "joint")]
+    return score_table(study, "wire", rows)
 
 
 def _sizes(study: Study) -> str:
     sizes = sorted({o.case.sentences for o in study.outcomes if o.case.system == MAIN and o.case.sentences})
     rows = []
     for size in [*sizes, None]:
-        cells = [_percent(study.of(Case(MAIN, wire, sentences=size)), "chunk", "f1") for wire in WIRES]
+        cells = [percent(study.of(Case(MAIN, wire, sentences=size)), "chunk", "f1") for wire in WIRES]
         if any(cells):
             rows.append([f"{size:,}" if size else "all", *cells])
     return page("F1 of chunks:", table(["sentences", *(NAMES[wire] for wire in WIRES)], rows)) if rows else ""
+
+
+def _layers(study: Study) -> str:
+    counts = sorted({outcome.case.annotated for outcome in study.outcomes if outcome.case.annotated})
+    cases = [[Case(MAIN, wire, annotated=count) for wire in WIRES] for count in counts]
+    rows = [(f"{case.annotated:,}: {NAMES[case.wire]}", case) for group in cases for case in group]
+    found = score_table(study, "sentences with parts of speech", rows)
+    return page(_LAYERS, found, _tests(study, cases)) if found else ""
 
 
 def _product(study: Study) -> str:
@@ -179,40 +183,29 @@ def _product(study: Study) -> str:
         return ""
     text = (
         f"Every pair of a part of speech and a chunk label that occurs is one label of a single CRF, pruned by order 0 "
-        f"(0.001): {_percent(found, 'pos', 'accuracy')} / {_percent(found, 'chunk', 'f1')} with "
+        f"(0.001): {percent(found, 'pos', 'accuracy')} / {percent(found, 'chunk', 'f1')} with "
         f"{found.weights:,} weights, in {found.seconds:.0f} s."
     )
     if joint is not None:
         text += (
-            f" The cascade: {_percent(joint, 'pos', 'accuracy')} / {_percent(joint, 'chunk', 'f1')} with "
+            f" The cascade: {percent(joint, 'pos', 'accuracy')} / {percent(joint, 'chunk', 'f1')} with "
             f"{joint.weights:,} weights, in {joint.seconds:.0f} s."
         )
     return text
 
 
 def _presets(study: Study) -> str:
-    rows = []
-    for case in [Case("presets", wire) for wire in ("gold", *WIRES)] + [Case("presets", "marginal", jackknife=5)]:
-        found = study.of(case)
-        if found is not None:
-            folds = f", {case.jackknife} folds" if case.jackknife else ""
-            scores = [_percent(found, "pos", "accuracy"), _percent(found, "chunk", "f1")]
-            rows.append([f"`{case.wire}`{folds}", *scores, f"{found.seconds:.0f} s"])
-    if not rows:
-        return ""
-    return page(
-        "The presets `pos` and `chunking`; the latter reads words, and parts of speech, pairs and triples of them, in "
-        "a window of five. `gold` is told the right parts of speech.",
-        table(["wire", "parts of speech", "chunks, F1", "training"], rows),
-        _tests(study, ("presets",)),
-    )
+    rows = [(f"`{wire}`", Case("presets", wire)) for wire in ("gold", *WIRES)]
+    rows.append(("`marginal`, 5 folds", Case("presets", "marginal", jackknife=5)))
+    found = score_table(study, "wire", rows)
+    return page(_PRESETS, found, _tests(study, [[Case("presets", wire) for wire in WIRES]])) if found else ""
 
 
 def _ud(study: Study) -> str:
     rows = []
     for outcome in study.outcomes:
         if outcome.case.system == "ud":
-            scores = [_percent(outcome, target, "accuracy") for target in ("upos", "xpos", "feats")]
+            scores = [percent(outcome, target, "accuracy") for target in ("upos", "xpos", "feats")]
             rows.append([f"`{outcome.case.wire}`", *scores, f"{outcome.seconds:.0f} s"])
     if not rows:
         return ""

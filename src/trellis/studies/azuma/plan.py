@@ -12,6 +12,7 @@ PARTS = {
     "table": "Table 2: three systems, features as printed and with vocabularies that leave the token itself out",
     "wires": "all kinds of wires, jackknifed ones too, and without pairs on transitions",
     "sizes": "smaller training data",
+    "layers": "parts of speech for some of the sentences only",
     "product": "one CRF over product labels",
     "presets": "stronger features",
     "ud": "three stages over Universal Dependencies",
@@ -20,7 +21,7 @@ PARTS = {
 MAIN = "left-out"
 
 
-def cases_of(part: str, sizes: Sequence[int], ud_sentences: int | None) -> list[Case]:
+def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sentences: int | None) -> list[Case]:
     if part == "table":
         return [Case(system, wire) for system in ("table1", MAIN) for wire in WIRES]
     if part == "wires":
@@ -29,6 +30,8 @@ def cases_of(part: str, sizes: Sequence[int], ud_sentences: int | None) -> list[
         return [*others, *folded, Case("nodes", "marginal"), Case("nodes", "joint")]
     if part == "sizes":
         return [Case(MAIN, wire, sentences=size) for size in sizes for wire in WIRES]
+    if part == "layers":
+        return [Case(MAIN, wire, annotated=count) for count in annotated for wire in WIRES]
     if part == "product":
         return [Case(MAIN, "product")]
     if part == "presets":
@@ -36,6 +39,12 @@ def cases_of(part: str, sizes: Sequence[int], ud_sentences: int | None) -> list[
     if part == "ud":
         return [Case("ud", wire, sentences=ud_sentences) for wire in WIRES]
     return []
+
+
+def compared_cases(annotated: Sequence[int]) -> list[list[Case]]:
+    """Whose differences are tested, each with each of its group."""
+    systems = [[Case(system, wire) for wire in WIRES] for system in ("table1", MAIN, "presets")]
+    return [*systems, *([Case(MAIN, wire, annotated=count) for wire in WIRES] for count in annotated)]
 
 
 def check_parts(parts: Sequence[str]) -> None:

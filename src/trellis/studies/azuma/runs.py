@@ -15,6 +15,7 @@ from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning
 from trellis.files import write_atomically
 from trellis.metrics import compare
+from trellis.models.known import UNKNOWN
 from trellis.studies.azuma.cases import Case, Outcome
 from trellis.studies.azuma.product import parted, product_model, with_product
 from trellis.studies.azuma.systems import SYSTEMS
@@ -34,7 +35,7 @@ class Data:
 
 def run_case(case: Case, data: Data, settings: Any, folder: Path | None) -> Outcome:
     """`settings`: tol, max_iter, threads and seed; predictions go into the folder, if there is one."""
-    train = _some(data.train, case.sentences, settings.seed)
+    train = some_layers(some(data.train, case.sentences, settings.seed), case, settings.seed)
     clock = Stopwatch()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # among the results
@@ -64,6 +65,9 @@ def cascade_of(case: Case, settings: Any) -> Cascade:
     stages = SYSTEMS[case.system].stages(settings.tol)
     for stage in stages:
         stage.settings["max_iter"] = settings.max_iter
+    if case.annotated is not None:
+        for stage in stages[:-1]:
+            stage.settings["partial"] = True
     return Cascade(
         stages, wire=case.wire, jackknife=case.jackknife, tol=settings.tol, max_iter=settings.max_iter,
         seed=settings.seed, threads=settings.threads,
@@ -86,6 +90,19 @@ def traced_errors(cascade: Cascade, test: Corpus, found: dict[str, Column]) -> d
     }
 
 
+def some_layers(corpus: Corpus, case: Case, seed: int) -> Corpus:
+    """With the labels of lower stages in some sentences only, drawn at random; fewer are part of more."""
+    if case.annotated is None:
+        return corpus
+    is_known = np.zeros(len(corpus), bool)
+    is_known[np.random.default_rng(seed).permutation(len(corpus))[: case.annotated]] = True
+    tokens = np.repeat(is_known, np.diff(corpus.offsets))
+    for stage in SYSTEMS[case.system].stages(1.0)[:-1]:
+        labels = np.where(tokens, np.array(corpus[stage.target].values(), object), UNKNOWN)
+        corpus = corpus.with_column(stage.target, Column.of(labels.tolist()))
+    return corpus
+
+
 def write_predictions(folder: Path, case: Case, test: Corpus, found: dict[str, Column]) -> None:
     """A column file: for each stage gold and predicted labels; sentences as in the test data."""
     columns = [column for target, own in found.items() for column in (test[target].values(), own.values())]
@@ -96,7 +113,7 @@ def write_predictions(folder: Path, case: Case, test: Corpus, found: dict[str, C
     write_atomically(place / f"{case.key}.txt", text.encode())
 
 
-def _some(corpus: Corpus, sentences: int | None, seed: int) -> Corpus:
+def some(corpus: Corpus, sentences: int | None, seed: int) -> Corpus:
     """So many sentences drawn at random; a smaller corpus is part of a larger one."""
     if sentences is None or sentences >= len(corpus):
         return corpus

@@ -9,7 +9,7 @@ from pathlib import Path
 from trellis.corpus import Corpus
 from trellis.studies.azuma.cases import Case
 from trellis.studies.azuma.comparing import compared
-from trellis.studies.azuma.plan import MAIN, PARTS, WIRES, cases_of, check_parts
+from trellis.studies.azuma.plan import MAIN, PARTS, cases_of, check_parts, compared_cases
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.runs import Data, run_case
 from trellis.studies.azuma.systems import SYSTEMS
@@ -26,7 +26,8 @@ _WORK = {"joint": 5.0, "sample": 3.0, "kbest": 3.0, "product": 6.0}  # about, of
 
 @dataclass(frozen=True)
 class Settings:
-    """`parts` of the study to run; `sizes`: of smaller training data; `ud_sentences`: of Universal Dependencies."""
+    """`parts` of the study to run; `sizes`: of smaller training data; `annotated`: how many sentences have parts of
+    speech, in the part about that; `ud_sentences`: of Universal Dependencies."""
 
     quick: bool = False
     parts: Sequence[str] = tuple(PARTS)
@@ -34,6 +35,7 @@ class Settings:
     tol: float = 1e-4
     max_iter: int = 500
     sizes: Sequence[int] = (250, 500, 1000, 2000, 4000)
+    annotated: Sequence[int] = (250, 1000)
     ud_sentences: int | None = 4000
     seed: int = 0
 
@@ -43,7 +45,7 @@ class Settings:
 
 def quick_settings(settings: Settings) -> Settings:
     """All that there is, but so small that its figures mean nothing."""
-    return replace(settings, quick=True, max_iter=5, sizes=(40,), ud_sentences=40)
+    return replace(settings, quick=True, max_iter=5, sizes=(40,), annotated=(10,), ud_sentences=40)
 
 
 def run_study(
@@ -57,10 +59,14 @@ def run_study(
     """`keep` is given what has been found so far, after every case. The cases of an earlier study are not run again."""
     plain = plain_settings(settings)
     if earlier is not None:
-        check_alike(plain, earlier.settings, ("parts", "sizes", "threads"))
+        check_alike(plain, earlier.settings, ("parts", "sizes", "annotated", "threads"))
     keep = keep or (lambda study: None)
     study = Study(plain, machine()) if earlier is None else replace(earlier, settings=plain)
-    cases = [case for part in settings.parts for case in cases_of(part, settings.sizes, settings.ud_sentences)]
+    cases = [
+        case
+        for part in settings.parts
+        for case in cases_of(part, settings.sizes, settings.annotated, settings.ud_sentences)
+    ]
     corpora = _load({SYSTEMS[case.system].corpus for case in cases}, data, settings.quick)
     for name in {SYSTEMS[case.system].corpus for case in cases} - set(corpora):
         say(f"{name} is not here; its part is left out")
@@ -78,9 +84,8 @@ def run_study(
         study = replace(study, cost=_cost(data, settings, say))
         keep(study)
     say("comparing systems")
-    pairs = [Case(system, wire) for system in ("table1", MAIN) for wire in WIRES]
-    strong = [Case("presets", wire) for wire in ("onebest", "marginal", "joint")]
-    study = replace(study, tests={**compared(pairs, folder), **compared(strong, folder)})
+    groups = compared_cases(settings.annotated)
+    study = replace(study, tests={key: test for group in groups for key, test in compared(group, folder).items()})
     keep(study)
     return study
 
