@@ -35,7 +35,7 @@ def study(quick, tmp_path_factory):
 
 def test_every_case_has_scores_and_predictions(study):
     found, folder = study
-    assert len(found.outcomes) == 7
+    assert len(found.outcomes) == 9
     for outcome in found.outcomes:
         assert set(outcome.scores) == {"pos", "chunk"}
         assert (folder / "predictions" / f"{outcome.case.key}.txt").exists()

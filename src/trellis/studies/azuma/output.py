@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from trellis.studies.azuma.claims import judged
 from trellis.studies.azuma.page import write_page
 from trellis.studies.azuma.pictures import draw_all, plots_of
 from trellis.studies.azuma.results import Study
@@ -29,5 +30,6 @@ def summary(study: Study) -> dict[str, Any]:
     return {
         "study": "azuma",
         "scores": {outcome.case.key: outcome.scores for outcome in study.outcomes},
+        "claims": judged(study),
         "ratio": None if study.cost is None else study.cost["ratio"],
     }

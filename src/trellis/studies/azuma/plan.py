@@ -23,9 +23,9 @@ MAIN = "left-out"
 
 def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sentences: int | None) -> list[Case]:
     if part == "table":
-        return [Case(system, wire) for system in ("table1", MAIN) for wire in WIRES]
+        return [Case(system, wire) for system in (MAIN, "table1") for wire in ("gold", *WIRES)]
     if part == "wires":
-        others = [Case(MAIN, wire) for wire in ("gold", "kbest", "sample")]
+        others = [Case(MAIN, wire) for wire in ("kbest", "sample")]
         folded = [Case(MAIN, wire, jackknife=5) for wire in ("onebest", "marginal")]
         return [*others, *folded, Case("nodes", "marginal"), Case("nodes", "joint")]
     if part == "sizes":
