@@ -15,7 +15,7 @@ from trellis.studies.azuma.pictures import plots_of
 from trellis.studies.azuma.plan import MAIN, WIRES
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.scores import percent, score_table
-from trellis.studies.azuma.systems import SYSTEMS
+from trellis.studies.azuma.systems import LIGHT, SYSTEMS
 
 _INTRO = """
 Azuma and Matsumoto (2011) label text in layers: parts of speech, and base phrases that read them. They compare three
@@ -46,7 +46,8 @@ the upper one learns from, so that what goes back to it has something to teach.
 """
 _PRESETS = """
 The presets `pos` and `chunking`; the latter reads words, and parts of speech, pairs and triples of them, in a window of
-five. `gold` is told the right parts of speech.
+five. `gold` is told the right parts of speech. In joint training the upper stage's loss counts 0.2 times what the lower
+one's does.
 """
 _AGAIN = """
 ```console
@@ -169,6 +170,7 @@ def _wires(study: Study) -> str:
     rows = [(f"`{wire}`", Case(MAIN, wire)) for wire in wires]
     rows += [(f"`{wire}`, 5 folds", Case(MAIN, wire, jackknife=5)) for wire in ("onebest", "marginal")]
     rows += [(f"`{wire}`, no pairs on transitions", Case("nodes", wire)) for wire in ("marginal", "joint")]
+    rows.append((f"`joint`, the upper stage's loss times {LIGHT}", Case("light", "joint")))
     return score_table(study, "wire", rows)
 
 

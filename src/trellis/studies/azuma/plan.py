@@ -27,7 +27,7 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
     if part == "wires":
         others = [Case(MAIN, wire) for wire in ("kbest", "sample")]
         folded = [Case(MAIN, wire, jackknife=5) for wire in ("onebest", "marginal")]
-        return [*others, *folded, Case("nodes", "marginal"), Case("nodes", "joint")]
+        return [*others, *folded, Case("nodes", "marginal"), Case("nodes", "joint"), Case("light", "joint")]
     if part == "sizes":
         return [Case(MAIN, wire, sentences=size) for size in sizes for wire in WIRES]
     if part == "layers":

@@ -15,8 +15,8 @@ SPELLING = (
 )
 POS_LEFT_OUT = f"{SPELLING} + tags_elsewhere(word)[-2:2]"
 CHUNK_LEFT_OUT = f"{SPELLING} + tags_elsewhere(word, pos)[-2:2]"
-# parts of speech as chunking's preset reads them, for a stage that is told more of words
-_CHUNKING = "chunking"
+_READ = "pos[0] + transitions(pos[-1] & pos[0])"
+LIGHT = 0.2  # what the upper stage's loss counts where it has less to say to the lower one
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,13 @@ class System:
     stages: Callable[[float], list[Stage]]
 
 
-def _two(pos: str, chunk: str, pos_l2: float, chunk_l2: float, min_count: int = 1) -> Callable[[float], list[Stage]]:
+def _two(pos: str, chunk: str, weight: float = 1.0) -> Callable[[float], list[Stage]]:
+    """The upper stage's loss counts `weight` times what the lower one's does; by itself it is the same for any."""
+
     def stages(tol: float) -> list[Stage]:
         return [
-            Stage("pos", pos, l2=pos_l2, tol=tol, min_count=min_count),
-            Stage("chunk", chunk, reads=["pos"], l2=chunk_l2, tol=tol),
+            Stage("pos", pos, l2=1.0, tol=tol),
+            Stage("chunk", chunk, reads=["pos"], l2=weight, weight=weight, tol=tol),
         ]
 
     return stages
@@ -47,15 +49,19 @@ def _three(tol: float) -> list[Stage]:
 
 
 SYSTEMS: dict[str, System] = {
-    "table1": System("Table 1 as printed", "conll2000", _two("azuma-pos", "azuma-chunk", 1.0, 1.0)),
+    "table1": System("Table 1 as printed", "conll2000", _two("azuma-pos", "azuma-chunk")),
     "left-out": System(
         "Table 1, vocabularies without the token itself", "conll2000",
-        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + pos[0] + transitions(pos[-1] & pos[0])", 1.0, 1.0),
+        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}"),
     ),
     "nodes": System(
         "the same without pairs of parts of speech on transitions", "conll2000",
-        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + pos[0]", 1.0, 1.0),
+        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + pos[0]"),
     ),
-    "presets": System("the presets `pos` and `chunking`", "conll2000", _two("pos", _CHUNKING, 1.0, 1.0)),
+    "light": System(
+        "the same with the upper stage's loss counted less", "conll2000",
+        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", LIGHT),
+    ),
+    "presets": System("the presets `pos` and `chunking`", "conll2000", _two("pos", "chunking", LIGHT)),
     "ud": System("Universal Dependencies: upos, xpos, feats", "ud-en-ewt", _three),
 }  # fmt: skip
