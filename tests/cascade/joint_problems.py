@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from trellis.cascade.context import context_columns
 from trellis.cascade.joint import JointShard
+from trellis.cascade.parting import parted
 from trellis.cascade.passes import JointStage, Reads
 from trellis.cascade.plan import gold_beliefs
-from trellis.cascade.wiring import Wiring, context_columns, parted
+from trellis.cascade.wiring import Wiring
 from trellis.corpus import Column, Corpus
 from trellis.features import templates_for
 from trellis.lattice.segments import SegmentTypes
@@ -85,7 +87,7 @@ def _stage(rng, s, stage, stages, corpus, gold, base):
         lower = {f"s{k}": NAMES[: stages[k]["labels"]] for k in range(s) if any(f"s{k}" in t.text for t in wired)}
         stage["reads"] = tuple(lower)
         seen = [gold_beliefs(gold[int(name[1:])], len(names_), offsets) for name, names_ in lower.items()]
-        wiring = Wiring.learn(wired, corpus, lower, seen, {"f": lambda a, b: {"edge": 1.5, f"{a}{b}": 1.0}})
+        wiring = Wiring.learn(wired, corpus, "upper", lower, seen, {"f": lambda a, b: {"edge": 1.5, f"{a}{b}": 1.0}})
     layout = observed_layout(indptr, ids, gold[s], offsets, 5, labels, True, True)
     if kind.startswith("order"):
         layout = of_order(layout, int(kind[-1]), gold[s], offsets)

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from trellis.cascade.context import context_columns
 from trellis.cascade.expand_kernels import expand as compiled
+from trellis.cascade.parting import parted
 from trellis.cascade.plain import expand_plainly
 from trellis.cascade.plan import Beliefs, gold_beliefs, joined, lower_of
-from trellis.cascade.wiring import Wiring, context_columns, expand, parted
+from trellis.cascade.wiring import Wiring, expand
 from trellis.corpus import Column, Corpus
 from trellis.features import templates_for
 from trellis.lattice import Chain
@@ -54,7 +56,7 @@ def problem(seed, text):
     names = [name for name in LOWER if any(p.view.column == name for t in wired for p in t.parts)]
     lower = {name: LOWER[name] for name in names}
     seen = [gold_beliefs(gold[name], len(LOWER[name]), OFFSETS) for name in names]
-    wiring = Wiring.learn(wired, corpus, lower, seen, FUNCTIONS)
+    wiring = Wiring.learn(wired, corpus, "upper", lower, seen, FUNCTIONS)
     for name in names:
         size = len(LOWER[name])
         chains[name] = Chain(rng.normal(size=(tokens, size)), rng.normal(size=(size, size)), OFFSETS)

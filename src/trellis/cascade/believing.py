@@ -77,7 +77,10 @@ def marginals_of(lattice: Lattice, labels: int, chained: bool, least: float) -> 
         part = Chain(lattice.scores[a:b], transitions, lattice.offsets[first : last + 1] - a)
         answer = part.marginals(each_arc=True)
         assert answer.arcs is not None
-        token, before, here = np.nonzero(answer.arcs > least)
+        there = answer.nodes > least
+        among = (answer.arcs > least) & there[:, None, :]  # between labels that are listed
+        among[1:] &= there[:-1, :, None]
+        token, before, here = np.nonzero(among)
         count = np.bincount(token, minlength=b - a)
         arcs = ArcEntries(
             np.concatenate([[0], np.cumsum(count)]).astype(np.int64), before.astype(np.int32), here.astype(np.int32),
@@ -130,10 +133,10 @@ def _of_best(lattice: Lattice, k: int, labels: int, chained: bool) -> Beliefs:
 
 
 def _of_sample(lattice: Lattice, count: int, seed: int, labels: int, chained: bool) -> Beliefs:
-    """With the same random numbers for every sentence, so that its sample does not depend on what comes before."""
+    """With the same random numbers for every sentence, so that its sample does not depend on the others beside it."""
     lengths = np.diff(lattice.offsets)
     if isinstance(lattice, Chain):
-        uniform = np.random.default_rng(seed).random((count, int(lengths.max(initial=0))))
+        uniform = np.random.default_rng(seed).random((int(lengths.max(initial=0)), count)).T  # token after token
         place = np.arange(int(lattice.offsets[-1])) - np.repeat(lattice.offsets[:-1], lengths)
         paths = lattice.sample_with(uniform[:, place])
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from trellis.cascade.answering import Answering
 from trellis.cascade.believing import WIRES
+from trellis.cascade.joint_settings import JointSettings, check_joint
 from trellis.cascade.model import CascadeModel
 from trellis.cascade.stage import Stage, in_order
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError, shown
+from trellis.features import TemplateFeatures, callables_of
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.feature_files import Callables
 from trellis.models.filed import Filed, Serialised
@@ -26,6 +28,7 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 
 SCHEDULES = ("together", "alternate")
+_MANY = 1_000_000  # paths, or rounds, that nobody wants
 
 
 class Cascade(Answering, Filed):
@@ -38,14 +41,14 @@ class Cascade(Answering, Filed):
     k, samples: how many paths, for kbest and sample.
     least: what is less probable is not read.
     jackknife: upper stages learn from lower ones that have not seen the sentence: the training data are cut into so
-    many folds (0: off; not for gold and joint).
+    many folds (0: off; not for gold and joint). Sentences are folded as they stand; shuffle them if they are in order.
     schedule: whether joint training is of all stages together, or in turns (alternate), of each stage `rounds` times.
-    frozen: targets of stages that joint training leaves as they are.
+    frozen: targets of stages (or one of them) that joint training leaves as they are.
     optimizer, options, max_iter, tol, patience: of joint training; stages have their own.
     seed, threads: as for `CRF`.
 
-    After `fit`: `model_`, `outcomes_` (of each training by itself), `objective_`, `converged_`, `iterations_`,
-    `evaluations_`, `seconds_` of the last training, and `columns_`.
+    After `fit`: `model_`, `outcomes_` (of each training by itself), `objective_`, `iterations_`, `evaluations_` of the
+    last training, `converged_` (whether all did), `seconds_` in all, and `columns_`.
     """
 
     def __init__(
@@ -58,7 +61,7 @@ class Cascade(Answering, Filed):
         jackknife: int = 0,
         schedule: str = "together",
         rounds: int = 2,
-        frozen: Sequence[str] = (),
+        frozen: str | Sequence[str] = (),
         optimizer: str = "auto",
         options: Mapping[str, Any] | None = None,
         max_iter: int = 1000,
@@ -125,7 +128,7 @@ class Cascade(Answering, Filed):
             outcomes["joint"] = learning.together()
         self.outcomes_ = outcomes
         last = list(outcomes.values())[-1]
-        self._adopt(learning.model, last, list(X.file_columns or X.columns))
+        self._adopt(learning.model, last, list(X.file_columns or X.columns), outcomes.values())
         self.seconds_ = time.perf_counter() - began
         for name, outcome in outcomes.items():
             settings: Any = self._settings if name == "joint" else next(s for s in stages if s.target == name)
@@ -134,11 +137,14 @@ class Cascade(Answering, Filed):
             warn_of_stop(outcome, optimizer_of(estimator))
         return self
 
-    def _adopt(self, model: CascadeModel, outcome: Outcome, columns: list[str]) -> None:
+    def _adopt(
+        self, model: CascadeModel, outcome: Outcome, columns: list[str], outcomes: Iterable[Outcome] | None = None
+    ) -> None:
+        """`outcome`: of the last training; `outcomes`: of all of them."""
         self.model_ = model
         self.columns_ = columns
         self.objective_ = outcome.objective
-        self.converged_ = outcome.converged
+        self.converged_ = outcome.converged if outcomes is None else all(one.converged for one in outcomes)
         self.iterations_ = outcome.iterations
         self.evaluations_ = outcome.evaluations
         self.seconds_ = outcome.seconds
@@ -160,9 +166,18 @@ class Cascade(Answering, Filed):
         return cast(Self, cascade)
 
     def _functions(self) -> Callables:
-        return {stage.target: stage.smooth for stage in self.stages if stage.smooth is not None}
+        found: dict[str, Any] = {stage.target: stage.smooth for stage in self.stages if stage.smooth is not None}
+        for stage in self._model.stages:
+            context = None if stage.wiring is None else stage.wiring.context
+            for features in (stage.model.features, context):
+                found.update(features.functions if isinstance(features, TemplateFeatures) else {})
+        return found
 
     # settings
+
+    @property
+    def _frozen(self) -> list[str]:
+        return [self.frozen] if isinstance(self.frozen, str) else list(self.frozen)
 
     @property
     def _settings(self) -> JointSettings:
@@ -179,46 +194,34 @@ class Cascade(Answering, Filed):
         if self.wire not in WIRES:
             raise SettingError(f"wire is {shown(self.wire)}; expected {', '.join(WIRES)}")
         for name in ("k", "samples", "rounds"):
-            if not is_count(getattr(self, name)):
-                raise SettingError(f"{name} is {shown(getattr(self, name))}; expected a whole number >= 1")
+            if not is_count(getattr(self, name)) or getattr(self, name) > _MANY:
+                raise SettingError(
+                    f"{name} is {shown(getattr(self, name))}; expected a whole number from 1 to {_MANY:,}"
+                )
         if check_probability("least", self.least) >= 0.5:
             raise SettingError(f"least is {self.least!r}; expected a small probability, below 0.5")
         if self.jackknife != 0 and not (is_count(self.jackknife) and self.jackknife > 1):
             raise SettingError(f"jackknife is {shown(self.jackknife)}; expected 2 folds or more, or 0")
         names = [stage.target for stage in self.stages]
-        for name in self.frozen:
+        for name in self._frozen:
             if name not in names:
                 raise SettingError(f"frozen names '{name}', which no stage predicts; there are: {', '.join(names)}")
-        if set(names) <= set(self.frozen) or (self.frozen and self.wire != "joint"):
+        if set(names) <= set(self._frozen) or (self._frozen and self.wire != "joint"):
             raise SettingError("frozen is for joint training, which needs a stage to train; leave it out")
         if self.jackknife and self.wire in ("gold", "joint"):
             raise SettingError(f"jackknife has no meaning with the wire '{self.wire}'; leave it out")
         if self.schedule not in SCHEDULES:
             raise SettingError(f"schedule is {shown(self.schedule)}; expected {' or '.join(SCHEDULES)}")
-        return in_order(self.stages)
+        ordered = in_order(self.stages)
+        for stage in self.stages:
+            if stage.smooth is not None and any(stage.target in callables_of(one.features) for one in self.stages):
+                raise SettingError(f"a function of features has the name of the stage '{stage.target}'; rename it")
+        if self.wire == "joint":
+            check_joint(self)
+        return ordered
 
 
 def _model_of(start: object) -> CascadeModel:
     if not isinstance(start, Cascade):
         raise SettingError(f"start is {shown(start)}; expected a trained Cascade (trellis.load reads one)")
     return start._model
-
-
-class JointSettings:
-    """A cascade's settings as joint training looks at them: see `Fitting`."""
-
-    loss: str | None = None
-    l1 = 0.0
-    l2 = 1.0
-    hyperbolic = 0.0
-
-    def __init__(self, cascade: Cascade):
-        self._cascade = cascade
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cascade, name)
-
-    def get_params(self) -> dict[str, Any]:
-        params = self._cascade.get_params()
-        tables = [stage.table() for stage in self._cascade.stages]
-        return {**params, "stages": tables, "l2": self.l2}

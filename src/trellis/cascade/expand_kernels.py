@@ -100,15 +100,16 @@ def expand(
                         ):
                             mode[k] = ARC if with_last and part_row[x - 1] == part_row[x] - 1 else PAIR
                             entry[k], end[k] = arc_start[stage, place] - 1, arc_start[stage, place + 1]
+                            if mode[k] == ARC:  # arcs rise by the label before
+                                entry[k] = first_from(arc_before, entry[k] + 1, end[k], label[k - 1]) - 1
                         else:
                             mode[k] = NODE
                             entry[k], end[k] = node_start[stage, place] - 1, node_start[stage, place + 1]
                     digit[k] += 1
                     if digit[k] >= digit_end[k]:
                         entry[k] += 1
-                        if mode[k] == ARC:
-                            while entry[k] < end[k] and arc_before[entry[k]] != label[k - 1]:
-                                entry[k] += 1
+                        if mode[k] == ARC and entry[k] < end[k] and arc_before[entry[k]] != label[k - 1]:
+                            entry[k] = end[k]
                         if entry[k] >= end[k]:
                             k -= 1
                             continue
@@ -127,11 +128,9 @@ def expand(
                             if mode[k - 1] == NODE:
                                 divisor[k] = entry[k - 1]
                             else:
-                                d = node_start[stage, place - 1]
-                                while node_label[d] != label[k - 1]:
-                                    d += 1
-                                divisor[k] = d
-                            chance[k] /= node_p[divisor[k]]
+                                here = node_start[stage, place]
+                                divisor[k] = place_of(node_label, node_start[stage, place - 1], here, label[k - 1])
+                            chance[k] = chance[k] / node_p[divisor[k]] if divisor[k] >= 0 else 0.0
                         else:
                             chance[k] = so_far
                         earlier[k] = -1
@@ -180,11 +179,17 @@ def expand(
 @part
 def place_of(codes: Array, low: int, high: int, code: int) -> int:
     """The place of a code among codes[low:high], which rise; -1 for none."""
-    end = high
+    place = first_from(codes, low, high, code)
+    return place if place < high and codes[place] == code else -1
+
+
+@part
+def first_from(values: Array, low: int, high: int, value: int) -> int:
+    """The first place in values[low:high], which rise, of `value` or more."""
     while low < high:
         middle = (low + high) // 2
-        if codes[middle] < code:
+        if values[middle] < value:
             low = middle + 1
         else:
             high = middle
-    return low if low < end and codes[low] == code else -1
+    return low

@@ -44,9 +44,13 @@ class JointShard:
         self.stages, self.least = list(stages), least
         self.blocks, self.offsets = stages[0].shard.blocks, stages[0].shard.offsets
         self.keeping = 0
-        self.index = np.concatenate([part for stage in self.stages for part in _indexes(stage)]).astype(np.int32)
         self.loss = stages[-1].shard.loss
         self._given: dict[int, Found] = {}
+
+    @property
+    def index(self) -> I32:
+        """Made anew each time: of many small shards it would be most of what there is in memory."""
+        return np.concatenate([part for stage in self.stages for part in _indexes(stage)]).astype(np.int32)
 
     @property
     def sentences(self) -> int:

@@ -21,6 +21,7 @@ from trellis.training import Fingerprint, Outcome
 if TYPE_CHECKING:
     from trellis.cascade.learning import Learning
     from trellis.cascade.objective import JointObjective
+    from trellis.cascade.preparing import Ready
 
 F64 = NDArray[np.float64]
 
@@ -67,12 +68,11 @@ class Jointly:
             "sentences": len(corpus), "tokens": corpus.tokens, "labels": len(model.labels),
             "attributes": sum(one.model.features.attributes for one in self.ready), "weights": len(theta),
         }  # fmt: skip
-        content = None if self.held_out is None else self.held_out.content
-        fitting.describe_as(sizes, lambda: self._fingerprint(theta, content))
-        if not self.cascade.frozen:
+        fitting.describe_as(sizes, partial(self._fingerprint, theta))
+        if not self.cascade._frozen:
             return fitting.train(objective, self.optimizer, theta, self.held_out, [corpus])
         weights = [one.model.layout.size for one in self.ready]
-        is_free = np.repeat([one.stage.target not in self.cascade.frozen for one in self.ready], weights)
+        is_free = np.repeat([one.stage.target not in self.cascade._frozen for one in self.ready], weights)
         return self._some(fitting, objective, theta, np.flatnonzero(is_free))
 
     def _in_turns(self, objective: JointObjective, theta: F64) -> Outcome:
@@ -82,12 +82,12 @@ class Jointly:
         for turn in range(int(self.cascade.rounds)):
             for s in range(len(self.ready) - 1, -1, -1):
                 target = self.ready[s].stage.target
-                if target in self.cascade.frozen:
+                if target in self.cascade._frozen:
                     continue
                 _LOG.info("turn %d of stage '%s'", turn + 1, target)
                 fitting = self.learning.keeping.fitting(self.cascade._settings, f"joint-{turn + 1}-{target}")
                 sizes = {"tokens": self.learning.corpus.tokens}
-                fitting.describe_as(sizes, partial(self._fingerprint, theta.copy(), None))
+                fitting.describe_as(sizes, partial(self._fingerprint, theta.copy()))
                 outcomes.append(self._some(fitting, objective, theta, np.arange(ends[s], ends[s + 1])))
                 theta = outcomes[-1].theta
         return replace(
@@ -106,14 +106,20 @@ class Jointly:
         whole[free] = outcome.theta
         return replace(outcome, theta=whole)
 
-    def _fingerprint(self, theta: F64, dev: object) -> Fingerprint:
+    def _fingerprint(self, theta: F64) -> Fingerprint:
         settings = self.cascade._settings.get_params()
+        dev = None if self.held_out is None else self.held_out.content
         return {
             "model type": "cascade",
             **settings_of(settings),
             "labels": digest(tuple((one.labels, one.gold, one.offsets) for one in self.ready)),
             "attributes": digest(tuple(replace(one.own_examples(1.0), rules=None) for one in self.ready)),
             "layout": digest(tuple(one.model.layout for one in self.ready)),
+            "what is read": digest(tuple((one.columns, _plans(one), one.stage.smooth_values) for one in self.ready)),
             "dev": None if dev is None else digest(dev),
             "start": digest(theta),
         }
+
+
+def _plans(one: Ready) -> object:
+    return None if one.wiring is None else (one.wiring.on_labels, one.wiring.on_transitions)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from trellis.models.fitting import Fitting
 from trellis.training import Progress
@@ -23,6 +24,7 @@ class Keeping:
 
     def fitting(self, settings: Any, name: str) -> Fitting:
         """For one of the trainings, with a folder and a file of its own."""
+        name = quote(name, safe=" ").replace("..", "%2E%2E")  # a target may be anything
         folder = None if self.checkpoint is None else Path(self.checkpoint) / name
         log = None if self.log is None else Path(self.log).with_name(f"{Path(self.log).stem}.{name}.jsonl")
         return Fitting(settings, folder, self.resume, self.every, log, self.progress)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from trellis.cascade.development import StageDevelopment
 from trellis.cascade.jackknife import jackknifed
 from trellis.cascade.keeping import Keeping
-from trellis.cascade.model import CascadeModel, TrainedStage
+from trellis.cascade.model import BATCH, CascadeModel, TrainedStage
 from trellis.cascade.plan import Beliefs, joined
 from trellis.cascade.preparing import Ready, prepared
 from trellis.cascade.stage import Stage
@@ -34,7 +34,7 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 _LOG = logging.getLogger(__name__)
-_BATCH = 8192  # tokens
+LEAST = 1e-100  # what is less probable is never read: one through it has to be a number, and its square
 
 
 class Learning:
@@ -64,7 +64,7 @@ class Learning:
             TrainedStage(one.stage.target, one.model, one.labels, lower, one.wiring, one.curve)
             for one, lower in zip(self.ready, self.reads, strict=True)
         ]
-        self.model = CascadeModel(tuple(trained), wire, float(cascade.least), paths, int(cascade.seed))
+        self.model = CascadeModel(tuple(trained), wire, max(float(cascade.least), LEAST), paths, int(cascade.seed))
         if start is not None:
             self.model = self.model.with_weights([carried(stage, start.stages) for stage in self.model.stages])
         self.beliefs: dict[int, Beliefs] = {}
@@ -139,7 +139,7 @@ class Learning:
             return self.model.beliefs(s, packed.part(a, b), offsets[run[0] : run[1] + 1] - a)
 
         with ThreadPoolExecutor(self.threads) as pool:
-            return joined(list(pool.map(one, runs(offsets, _BATCH))))
+            return joined(list(pool.map(one, runs(offsets, BATCH))))
 
     def _held_out(self, s: int) -> StageDevelopment | None:
         if self.dev is None:
@@ -148,7 +148,7 @@ class Learning:
         own = stage.model.pack(self.dev)
         columns = None
         if wiring is not None and wiring.context is not None:
-            from trellis.cascade.wiring import context_columns
+            from trellis.cascade.context import context_columns
 
             columns = context_columns(wiring.context, self.dev)
         lower = [self.dev_beliefs[k] for k in self.reads[s]]

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.believing import beliefs_of
+from trellis.cascade.context import context_columns
 from trellis.cascade.monomials import Curve
 from trellis.cascade.packing import StageModel, with_wires
 from trellis.cascade.plan import Beliefs, gold_beliefs
-from trellis.cascade.wiring import Wiring, context_columns
+from trellis.cascade.wiring import Wiring
 from trellis.corpus import Corpus
 from trellis.errors import DataError, NoLegalPathError
 from trellis.features import Packed
@@ -27,7 +28,7 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 Answer = TypeVar("Answer")
 
-_BATCH = 8192  # tokens at a time by one thread
+BATCH = 8192  # tokens at a time by one thread
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,10 @@ class CascadeModel:
         )  # fmt: skip
 
     def answers(
-        self, data: Corpus, threads: int, answer: Callable[[StageModel, Packed, I64], Answer], last: int | None = None
+        self, data: Corpus, threads: int, answer: Callable[[StageModel, Packed, I64], Answer]
     ) -> list[list[Answer]]:
-        """For each stage (up to `last`, if given) what its model answers about batches of the data, in order."""
-        stages = self.stages if last is None else self.stages[: last + 1]
+        """For each stage what its model answers about batches of the data, in order."""
+        stages = self.stages
         readings = [stage.model.features.translated(data) for stage in stages]
         contexts = [
             None if stage.wiring is None or stage.wiring.context is None else stage.wiring.context.translated(data)
@@ -145,7 +146,7 @@ class CascadeModel:
             return found
 
         announce(data.tokens * len(stages))
-        batches = runs(data.offsets, _BATCH)
+        batches = runs(data.offsets, BATCH)
         if threads <= 1 or len(batches) <= 1:
             rows = [one(run) for run in batches]
         else:

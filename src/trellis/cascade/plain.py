@@ -119,6 +119,7 @@ def _joined(so_far: Choices, lower: Lower, plan: Plan, x: int, has_before: bool,
     keep = ~arc
     keep[arc] = lower.before[entry[arc]] == grown.label[arc]
     divisor[keep & arc] = _nodes_of(lower, stage, place[keep & arc] - 1, grown.label[keep & arc])
+    keep &= ~arc | (divisor >= 0)
     chance = grown.p * p
     chance[keep & arc] /= lower.node_p[divisor[keep & arc]]
     times = np.where(node, entry, np.where(either, len(lower.node_p) + entry, -1))

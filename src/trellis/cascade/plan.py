@@ -39,19 +39,26 @@ class Beliefs:
 
     def renamed(self, number: I64, labels: int) -> Beliefs:
         """With other numbers for labels, I64[labels], of which there are so many; what has none (-1) is left out."""
-        label = number[self.nodes.label]
-        nodes = NodeEntries(*_kept(self.nodes.start, label >= 0, label.astype(np.int32), self.nodes.value))
+        label = number[self.nodes.label].astype(np.int32)
+        nodes = NodeEntries(*_kept(self.nodes.start, label >= 0, label, self.nodes.value, order=(label,)))
         if self.arcs is None:
             return Beliefs(labels, nodes)
-        before, here = number[self.arcs.before], number[self.arcs.here]
+        before, here = number[self.arcs.before].astype(np.int32), number[self.arcs.here].astype(np.int32)
         there = (before >= 0) & (here >= 0)
-        sides = before.astype(np.int32), here.astype(np.int32)
-        return Beliefs(labels, nodes, ArcEntries(*_kept(self.arcs.start, there, *sides, self.arcs.value)))
+        return Beliefs(
+            labels,
+            nodes,
+            ArcEntries(*_kept(self.arcs.start, there, before, here, self.arcs.value, order=(here, before))),
+        )
 
 
-def _kept(start: I64, there: NDArray[np.bool_], *columns: Array) -> list[Array]:
+def _kept(start: I64, there: NDArray[np.bool_], *columns: Array, order: tuple[Array, ...]) -> list[Array]:
+    """Entries that are there, those of a token ordered by `order`, the last of it first of all."""
+    token = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    rising = np.lexsort((*order, token))
+    rising = rising[there[rising]]
     before = np.concatenate([[0], np.cumsum(there)]).astype(np.int64)
-    return [before[start], *(column[there] for column in columns)]
+    return [before[start], *(column[rising] for column in columns)]
 
 
 def _part(entries: NodeEntries | ArcEntries, first: int, last: int) -> list[Array]:

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.context import context_columns
 from trellis.cascade.monomials import Curve
 from trellis.cascade.packing import StageModel, with_wires
+from trellis.cascade.parting import check_columns, check_pairs, parted
 from trellis.cascade.plan import Beliefs, gold_beliefs
 from trellis.cascade.stage import Stage
-from trellis.cascade.tables import is_of_pairs
-from trellis.cascade.wiring import Wiring, context_columns, parted
+from trellis.cascade.wiring import Wiring
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import Packed, TagDictionary, TemplateFeatures
-from trellis.features.reading import columns_of, views_of
+from trellis.features.hints import written
 from trellis.features.spans import SpanFeatures, parse_spans
 from trellis.features.template import Template
 from trellis.lattice.rules import Rules
@@ -33,9 +34,7 @@ from trellis.models.segment_model import SegmentModel
 from trellis.models.segmenting import Segmented, segmented
 from trellis.objective import Examples
 from trellis.scoring import of_order
-from trellis.scoring.layout import WeightLayout
 from trellis.scoring.occurring import Occurring
-from trellis.scoring.segments import SegmentLayout
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -58,7 +57,6 @@ class Ready:
     gold: I32
     labels: tuple[str, ...]
     known: BOOL
-    fits: BOOL
     target: Target
     rules: Rules | None
     loss: Loss
@@ -111,9 +109,7 @@ def prepared(
     estimator = stage.estimator(seed, threads)
     try:
         ready = _prepared(stage, estimator, corpus, [one for one in lower if one.stage.target in stage.reads], threads)
-        for name in columns_of(views_of(getattr(ready.model.features, "templates", ()))):
-            if name in targets:
-                raise SettingError(f"its features read '{name}', which is a stage itself; name it in reads")
+        check_columns(ready.model.features, ready.wiring, targets)
         return ready
     except SettingError as error:
         raise SettingError(f"stage '{stage.target}': {error}") from None
@@ -127,8 +123,8 @@ def _prepared(stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, lower: Seq
     if lower:
         names = {one.stage.target: one.labels for one in lower}
         beliefs = [one.gold_beliefs for one in lower]
-        _check_pairs(wired, lower)
-        wiring = Wiring.learn(wired, corpus, names, beliefs, functions, estimator.min_count)
+        check_pairs(wired, {one.stage.target: one.is_chain for one in lower})
+        wiring = Wiring.learn(wired, corpus, stage.target, names, beliefs, functions, estimator.min_count)
         columns = None if wiring.context is None else context_columns(wiring.context, corpus)
     if isinstance(estimator, SemiCRF):
         return _segments(stage, estimator, corpus, given, features, packed, wiring, columns, lower)
@@ -148,7 +144,7 @@ def _prepared(stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, lower: Seq
     known, weights = _known(given, offsets)
     target = Target(given.gold, weights, costs, given.known)
     return Ready(
-        stage, model, packed, wiring, columns, given.gold, tuple(given.labels), known, np.ones(len(corpus), bool),
+        stage, model, packed, wiring, columns, given.gold, tuple(given.labels), known,
         target, rules, loss, offsets,
     )  # fmt: skip
 
@@ -189,20 +185,9 @@ def _segments(
     weights = np.where(segs.fits, 1.0 if weights is None else weights, 0.0)
     target = Target(segs.gold, None if np.all(weights == 1.0) else weights, None, segs.known)
     return Ready(
-        stage, model, packed, wiring, columns, segs.gold, tuple(labels_of(segs.kinds, "iob2")), known, segs.fits,
+        stage, model, packed, wiring, columns, segs.gold, tuple(labels_of(segs.kinds, "iob2")), known,
         target, None, loss, offsets,
     )  # fmt: skip
-
-
-def _check_pairs(wired: Sequence[Template], lower: Sequence[Ready]) -> None:
-    chains = {one.stage.target: one.is_chain for one in lower}
-    for template in wired:
-        for part in template.parts:
-            if is_of_pairs(part.view) and not chains.get(part.view.column, True):
-                raise SettingError(
-                    f"'{template.text}': {part.view.function} asks for pairs of labels, which only a stage of order 1 "
-                    f"has; '{part.view.column}' is another"
-                )
 
 
 @dataclass(frozen=True)
@@ -257,7 +242,7 @@ def _own_features(
     for name in stage.reads:
         if not any(part.view.column == name for template in wired for part in template.parts):
             wired += templates_for(
-                f"{name}[-2:2] + ({name}[-1] & {name}[0]) + ({name}[0] & {name}[1])",
+                "{0}[-2:2] + ({0}[-1] & {0}[0]) + ({0}[0] & {0}[1])".format(written(name)),
                 list(compact.columns),
                 stage.target,
             )
@@ -270,22 +255,3 @@ def _own_features(
         known = TagDictionary.learn(column, words, given.gold, labels, estimator.tag_dictionary)
         features, packed = replace(features, dictionary=known), replace(packed, allowed=known.allowed(words))
     return features, packed, wired, functions
-
-
-def own_part(
-    layout: WeightLayout | SegmentLayout, attributes: int, arcs_are_read: bool
-) -> tuple[Any, I64, slice, slice]:
-    """A stage's layout without what it reads, which weights that is (I64[...]), and where those of what it reads are:
-    on labels, on transitions. All attributes on transitions count as read, if any are."""
-    tokens = layout.tokens if isinstance(layout, SegmentLayout) else layout
-    pairs, first = tokens.pairs, int(tokens.pair_start[attributes])
-    own = replace(tokens, pair_start=tokens.pair_start[: attributes + 1], pair_label=tokens.pair_label[:first])
-    if isinstance(layout, SegmentLayout):
-        rest = np.arange(pairs, layout.size)
-        return replace(layout, tokens=own), np.concatenate([np.arange(first), rest]), slice(first, pairs), slice(0, 0)
-    arcs = slice(tokens.tuples_at, tokens.tuples_at)
-    if arcs_are_read:
-        own = replace(own, arc_start=np.zeros(1, np.int64), arc_pair=np.zeros(0, np.int32))
-        arcs = slice(tokens.arcs_at, tokens.tuples_at)
-    rest = np.concatenate([np.arange(pairs, arcs.start), np.arange(arcs.stop, tokens.size)])
-    return own, np.concatenate([np.arange(first), rest]), slice(first, pairs), arcs

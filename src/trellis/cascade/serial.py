@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.cascade.believing import WIRES
 from trellis.cascade.model import CascadeModel, TrainedStage
+from trellis.cascade.parting import check_columns
 from trellis.cascade.stage import KINDS, Smooth, Stage
 from trellis.cascade.wiring_serial import get_wiring, put_wiring
 from trellis.errors import DamagedModelError, SettingError
@@ -39,7 +40,7 @@ def description_of(cascade: Cascade) -> tuple[dict[str, Any], Tensors]:
     """Everything needed to rebuild the cascade."""
     model = cascade._model
     params = {name: plain(value) for name, value in cascade.get_params().items() if name not in ("stages", "threads")}
-    params["frozen"] = list(cascade.frozen)
+    params["frozen"] = cascade._frozen
     training = {
         "objective": float(cascade.objective_), "converged": cascade.converged_, "iterations": cascade.iterations_,
         "evaluations": cascade.evaluations_, "stopped_early": cascade.stopped_early_, "dev_score": cascade.dev_score_,
@@ -87,7 +88,9 @@ def cascade_from(
             stages.append(stage)
         if tensors or not stages:
             raise ValueError("tensors of no stage")
-        model = CascadeModel(tuple(stages), *_how(how))
+        for stage in stages:
+            check_columns(stage.model.features, stage.wiring, [one.target for one in stages])
+        model = CascadeModel(tuple(stages), *_how(how, params))
         cascade = kind(stages=tables, **{**params, "frozen": tuple(params.get("frozen", ()))})
     try:
         cascade.check()
@@ -127,6 +130,8 @@ def _stage(
             raise ValueError("what is read")
     elif reads:
         raise ValueError("what is read")
+    if sorted(lower[k].target for k in reads) != sorted(stage.reads):
+        raise ValueError("what is read")
     described = {**found["model"], "format": version}
     more = (0, 0) if wiring is None else (wiring.attributes, wiring.arc_attributes)
     model: LinearChain | SegmentModel
@@ -142,12 +147,18 @@ def _stage(
     return stage, TrainedStage(str(target), model, labels, tuple(reads), wiring, curve)
 
 
-def _how(how: Any) -> tuple[str, float, int, int]:
+def _how(how: Any, params: dict[str, Any]) -> tuple[str, float, int, int]:
+    """Which has to agree with the cascade's settings."""
     if type(how) is not dict or set(how) != {"wire", "least", "paths", "seed"}:
         raise ValueError("how stages are read")
     wire, least, paths, seed = how["wire"], how["least"], how["paths"], how["seed"]
     if wire not in WIRES or type(least) is not float or not 0.0 <= least < 0.5:
         raise ValueError("how stages are read")
     if type(paths) is not int or paths < 1 or type(seed) is not int or seed < 0:
+        raise ValueError("how stages are read")
+    said = params.get("k", paths) if wire == "kbest" else params.get("samples", paths)
+    if wire != params.get("wire", wire) or seed != params.get("seed", seed) or paths != said:
+        raise ValueError("how stages are read")
+    if abs(least - params.get("least", least)) > 1e-90:
         raise ValueError("how stages are read")
     return wire, least, paths, seed

@@ -20,6 +20,7 @@ KINDS: dict[str, type[CRF] | type[SemiCRF]] = {"crf": CRF, "semi-crf": SemiCRF}
 # settings that are the cascade's, or mean nothing in one
 NOT_HERE = ("target", "features", "threads", "seed", "warm_start", "prune")
 
+_ALL = "joint"
 _POINTS = np.linspace(0.0, 1.0, 41)
 _STEP = 1e-6
 
@@ -49,7 +50,9 @@ class Smooth:
 
     @property
     def curve(self) -> Curve:
-        return Curve(self.f, self.derivative, self.second or self._differences)
+        """Each is given an array of its own, in case it changes it."""
+        second = self.second or self._differences
+        return Curve(lambda x: self.f(x.copy()), lambda x: self.derivative(x.copy()), lambda x: second(x.copy()))
 
     def _differences(self, x: F64) -> F64:
         low, high = np.maximum(x - _STEP, 0.0), np.minimum(x + _STEP, 1.0)
@@ -60,8 +63,8 @@ def _asked(f: Callable[[F64], F64], x: F64, what: str) -> F64:
     try:
         with np.errstate(all="ignore"):
             values = np.asarray(f(x.copy()), np.float64)
-    except (TypeError, ValueError) as error:
-        raise SettingError(f"{what} cannot be asked about an array of numbers: {error}") from None
+    except Exception as error:  # whatever a user's function does
+        raise SettingError(f"{what} cannot be asked about an array of numbers: {error!r}") from error
     if values.shape != x.shape:
         raise SettingError(f"{what} gives an array of the shape {values.shape} for one of {x.shape}")
     if not np.isfinite(values).all():
@@ -110,6 +113,8 @@ class Stage:
     def _check(self) -> None:
         if not isinstance(self.target, str) or not self.target:
             raise SettingError(f"a stage's target is {shown(self.target)}; expected the name of a column")
+        if self.target == _ALL or self.target.startswith(f"{_ALL}-"):
+            raise SettingError(f"a stage cannot be called '{self.target}', which is what joint training is called")
         where = f"stage '{self.target}'"
         if self.model not in KINDS:
             raise SettingError(f"{where}: the model is {shown(self.model)}; expected {' or '.join(KINDS)}")
@@ -144,10 +149,17 @@ class Stage:
         """The reverse."""
         return cls(**{**table, "smooth": smooth})
 
+    @property
+    def smooth_values(self) -> tuple[F64, F64] | None:
+        """By which one `Smooth` is told from another."""
+        return None if self.smooth is None else (self.smooth.curve.f(_POINTS), self.smooth.curve.slope(_POINTS))
+
     def __repr__(self) -> str:
         more = "".join(f", {name}={value!r}" for name, value in self.settings.items())
         reads = f", reads={list(self.reads)!r}" if self.reads else ""
-        return f"Stage({self.target!r}, {self.features!r}{reads}{more})"
+        model = f", model={self.model!r}" if self.model != "crf" else ""
+        weight = f", weight={self.weight!r}" if self.weight != 1.0 else ""
+        return f"Stage({self.target!r}, {self.features!r}{reads}{model}{weight}{more})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stage) and self.table() == other.table() and self.smooth == other.smooth

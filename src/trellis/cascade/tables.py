@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
+from trellis.errors import DataError
 from trellis.features.functions import FUNCTIONS, Row
 from trellis.features.reading import Evaluated, reach_of, types_of, views_of
 from trellis.features.resources import prepare
@@ -56,7 +57,11 @@ class Tables:
                 counts, strings, numbers = _cells(types_of(corpus, [view], reach, resources)[2][view])
             else:
                 both = [*product(labels, labels), *((None, label) for label in labels)]
-                counts, strings, numbers = _cells_of(pairs(both, resources.get(view), view.arguments))
+                try:
+                    found = pairs(both, resources.get(view), view.arguments)
+                except ValueError as error:
+                    raise DataError(f"{view.described()}: {error}") from error.__cause__
+                counts, strings, numbers = _cells_of(found)
             bases.append(size)
             size += len(counts)
             rows.append(counts)

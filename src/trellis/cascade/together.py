@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trellis.cascade.joint import JointShard
 from trellis.cascade.passes import JointStage, Reads
 from trellis.cascade.plan import Beliefs
-from trellis.cascade.preparing import Ready, own_part
+from trellis.cascade.preparing import Ready
 from trellis.labels import runs
 from trellis.models.recipe import prior_of
 from trellis.objective import Prior, PriorsOfParts
@@ -24,6 +24,7 @@ from trellis.scoring.segments import SegmentLayout
 from trellis.scoring.wires import ArcWireScoring, WireScoring
 
 F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
 
 _WRITTEN = 512  # tokens in a block where a stage's lattices are written out arc by arc
 
@@ -32,7 +33,7 @@ def joint_shards(
     ready: Sequence[Ready], reads: Sequence[tuple[int, ...]], least: float, sentences: int | None = None
 ) -> list[JointShard]:
     """`reads`: the numbers of the stages that each stage reads; `sentences`: how many there are in a shard, where that
-    is not left to the size of the data."""
+    is not left to the size of the data. Such small shards must be asked one after the other."""
     bases = np.cumsum([0, *(one.model.layout.size for one in ready)]).tolist()
     parts = [
         _Part(one, base, lower, float(one.stage.weight)) for one, base, lower in zip(ready, bases, reads, strict=False)
@@ -48,8 +49,12 @@ def joint_shards(
     }
     count = len(ready[0].offsets) - 1
     small = None if sentences is None else [(a, min(a + sentences, count)) for a in range(0, count, sentences)]
+    shared = [None if small is None else part.scorings() for part in parts]
     return [
-        JointShard([part.stage(a, b, block, s in read, s in chained) for s, part in enumerate(parts)], least)
+        JointShard(
+            [part.stage(a, b, block, s in read, s in chained, scorings=shared[s]) for s, part in enumerate(parts)],
+            least,
+        )
         for a, b in small or cuts(ready[0].offsets)
     ]
 
@@ -95,6 +100,10 @@ class _Part:
         self.examples = ready.own_examples(weight)
         self.make = kind_of_shard(self.own, self.examples, plain=ready.packed.allowed is not None)
 
+    def scorings(self) -> tuple[WireScoring, ArcWireScoring | None]:
+        """With numbers of their own, for one shard at a time."""
+        return WireScoring(self.wired), ArcWireScoring(self.wired) if self.arcs_are_read else None
+
     def stage(
         self,
         first: int,
@@ -103,16 +112,16 @@ class _Part:
         is_read: bool,
         is_chained: bool,
         beliefs: Sequence[Beliefs] | None = None,
+        scorings: tuple[WireScoring, ArcWireScoring | None] | None = None,
     ) -> JointStage:
-        """For sentences first..last."""
+        """For sentences first..last. `scorings`: of shards that are asked one after the other."""
         part, ready = self.examples.part(first, last), self.ready
         shard = self.make(self.own, replace(part, blocks=runs(part.offsets, block)), ready.loss)
         a, b = int(ready.offsets[first]), int(ready.offsets[last])
         reads = None
         if ready.wiring is not None:
             reads = Reads(
-                self.lower, ready.wiring, WireScoring(self.wired),
-                ArcWireScoring(self.wired) if self.arcs_are_read else None, self.at, self.arcs_at,
+                self.lower, ready.wiring, *(scorings or self.scorings()), self.at, self.arcs_at,
                 None if ready.columns is None else ready.columns[a:b], ready.curve, self._own_arcs(a, b, part.offsets),
                 ready.model.features.arc_attributes,
                 None if beliefs is None else tuple(one.part(a, b) for one in beliefs),
@@ -132,3 +141,22 @@ class _Part:
 
 def _moved(place: slice, base: int) -> slice:
     return slice(place.start + base, place.stop + base)
+
+
+def own_part(
+    layout: WeightLayout | SegmentLayout, attributes: int, arcs_are_read: bool
+) -> tuple[Any, I64, slice, slice]:
+    """A stage's layout without what it reads, which weights that is (I64[...]), and where those of what it reads are:
+    on labels, on transitions. All attributes on transitions count as read, if any are."""
+    tokens = layout.tokens if isinstance(layout, SegmentLayout) else layout
+    pairs, first = tokens.pairs, int(tokens.pair_start[attributes])
+    own = replace(tokens, pair_start=tokens.pair_start[: attributes + 1], pair_label=tokens.pair_label[:first])
+    if isinstance(layout, SegmentLayout):
+        rest = np.arange(pairs, layout.size)
+        return replace(layout, tokens=own), np.concatenate([np.arange(first), rest]), slice(first, pairs), slice(0, 0)
+    arcs = slice(tokens.tuples_at, tokens.tuples_at)
+    if arcs_are_read:
+        own = replace(own, arc_start=np.zeros(1, np.int64), arc_pair=np.zeros(0, np.int32))
+        arcs = slice(tokens.arcs_at, tokens.tuples_at)
+    rest = np.concatenate([np.arange(pairs, arcs.start), np.arange(arcs.stop, tokens.size)])
+    return own, np.concatenate([np.arange(first), rest]), slice(first, pairs), arcs

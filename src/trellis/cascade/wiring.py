@@ -16,16 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.context import context_columns, context_numbers, learn_context
 from trellis.cascade.monomials import Curve, Monomials, nothing
+from trellis.cascade.naming import names_of
 from trellis.cascade.plan import Beliefs, Lower, Plan, lower_of
 from trellis.cascade.tables import Tables, is_of_pairs
 from trellis.corpus import Corpus
-from trellis.errors import SettingError, TemplateError
+from trellis.errors import TemplateError
 from trellis.features import TemplateFeatures
-from trellis.features.functions import FUNCTIONS
 from trellis.features.numbering import grouped
-from trellis.features.reading import columns_of
-from trellis.features.template import Part, Template
+from trellis.features.template import Template
 from trellis.features.templates import on_labels, on_transitions
 from trellis.jit import worthwhile
 
@@ -35,28 +35,6 @@ I64 = NDArray[np.int64]
 
 _LIMIT = 1 << 62  # codes are below this
 _A_TEMPLATE = 4  # choices at a token that room is made for at first
-
-
-def parted(templates: Sequence[Template], lower: Sequence[str]) -> tuple[tuple[Template, ...], tuple[Template, ...]]:
-    """Those that read the input alone, and those that read a lower stage's target."""
-    wired = [any(part.view.column in lower for part in template.parts) for template in templates]
-    for template, is_wired in zip(templates, wired, strict=True):
-        for part in template.parts if is_wired else ():
-            _check(part, template, lower)
-    own = tuple(t for t, is_wired in zip(templates, wired, strict=True) if not is_wired)
-    return own, tuple(t for t, is_wired in zip(templates, wired, strict=True) if is_wired)
-
-
-def _check(part: Part, template: Template, lower: Sequence[str]) -> None:
-    function = FUNCTIONS[part.view.function]
-    if part.view.column not in lower:
-        if any(column in lower for column in columns_of([part.view])):
-            raise TemplateError(f"'{template.text}': {part.text} reads a lower stage beside the input")
-        return
-    if part.absolute:
-        raise TemplateError(f"'{template.text}': a lower stage is read at places relative to the token, such as [0]")
-    if function.of_sentence is not None and function.pairs is None:
-        raise TemplateError(f"'{template.text}': {part.view.function} looks at sentences, which a lower stage has not")
 
 
 @dataclass(frozen=True)
@@ -76,14 +54,16 @@ class Wiring:
         cls,
         templates: tuple[Template, ...],
         corpus: Corpus,
+        target: str,
         lower: Mapping[str, Sequence[str]],
         gold: Sequence[Beliefs],
         functions: Mapping[str, Callable[..., Any]],
         min_count: int = 1,
     ) -> Wiring:
-        """Attributes for what the annotation of the lower stages, `gold`, shows (at least so often)."""
+        """Attributes for what the annotation of the lower stages, `gold`, shows (at least so often). `target`: of the
+        stage that reads."""
         tables = Tables.of(templates, lower, functions)
-        context = _context(templates, tuple(lower), corpus, functions)
+        context = learn_context(templates, tuple(lower), corpus, target, functions)
         columns = None if context is None else context_columns(context, corpus)
         plans = []
         for inner, some in ((False, on_labels(templates)), (True, on_transitions(templates))):
@@ -137,17 +117,11 @@ class Wiring:
 
     def names(self) -> list[str]:
         """The name of every attribute on labels, by number."""
-        return _names(self.labels, self.on_labels, self.tables, self.lower, self.context)
+        return names_of(self.labels, self.on_labels, self.tables, self.lower, self.context)
 
     def arc_names(self) -> list[str]:
         """The name of every attribute on transitions, by number."""
-        return _names(self.transitions, self.on_transitions, self.tables, self.lower, self.context)
-
-
-def context_columns(context: TemplateFeatures, corpus: Any) -> I32:
-    """What stands in each context at each token, I32[tokens, contexts], -1 for what was never seen."""
-    packed = context.transform(corpus)
-    return packed.ids.reshape(len(packed.indptr) - 1, -1)
+        return names_of(self.transitions, self.on_transitions, self.tables, self.lower, self.context)
 
 
 def expand(
@@ -174,34 +148,6 @@ def expand(
             break
         room = size
     return Monomials(start, ids[:size], weight[:size], p[:size], times[:size], over[:size], z, least, curve)
-
-
-def _context(
-    templates: Sequence[Template], lower: tuple[str, ...], corpus: Corpus, functions: Mapping[str, Callable[..., Any]]
-) -> TemplateFeatures | None:
-    mixed = [t for t in templates if any(part.view.column not in lower for part in t.parts)]
-    if not mixed:
-        return None
-    reduced = tuple(_reduced(template, n, lower) for n, template in enumerate(mixed))
-    context, _ = TemplateFeatures.learn(corpus, reduced, None, functions)
-    whole = context.transform(corpus)
-    if len(whole.ids) != len(mixed) * corpus.tokens or whole.values is not None:
-        raise SettingError(
-            "features that have several values at a token, or numbers, cannot be read together with a lower stage"
-        )
-    return context
-
-
-def context_numbers(templates: Sequence[Template], lower: tuple[str, ...]) -> dict[str, int]:
-    """Which column of the context a template reads, by its text."""
-    mixed = [t for t in templates if any(part.view.column not in lower for part in t.parts)]
-    return {template.text: n for n, template in enumerate(mixed)}
-
-
-def _reduced(template: Template, n: int, lower: tuple[str, ...]) -> Template:
-    """What it reads of the input, with a number that tells it from all others that read the same."""
-    parts = tuple(part for part in template.parts if part.view.column not in lower)
-    return Template((f"U{n}:", *["/"] * (len(parts) - 1), ""), parts)
 
 
 def code_limits(template: Template, tables: Tables, lower: Sequence[str], context: TemplateFeatures | None) -> int:
@@ -260,38 +206,3 @@ def _with_codes(
         kept.append(values[counts >= min_count])
     start = np.cumsum([0, *map(len, kept)])
     return plan._replace(group_start=start, codes=np.concatenate([np.zeros(0, np.int64), *kept]))
-
-
-def _names(
-    templates: tuple[Template, ...],
-    plan: Plan,
-    tables: Tables,
-    lower: tuple[str, ...],
-    context: TemplateFeatures | None,
-) -> list[str]:
-    radix, out = max(1, len(tables.vocabulary)), []
-    first_of_group = {g: templates[members[0]] for g, members in enumerate(grouped(templates))}
-    for g, template in first_of_group.items():
-        for code in plan.codes[plan.group_start[g] : plan.group_start[g + 1]].tolist():
-            values = []
-            for part in template.parts:
-                if part.view.column in lower:
-                    code, digit = divmod(code, radix)
-                    values.append(tables.vocabulary[digit])
-                else:
-                    values.append("")
-            out.append(template.name(_with_context(template, values, code, lower, context)))
-    return out
-
-
-def _with_context(
-    template: Template, values: list[str], seen: int, lower: tuple[str, ...], context: TemplateFeatures | None
-) -> list[str]:
-    """The values of parts that read the input put in, from the number of the context's attribute."""
-    mixed = [k for k, part in enumerate(template.parts) if part.view.column not in lower]
-    if context is None or not mixed:
-        return values
-    words = context.values_of(seen)
-    for k, word in zip(mixed, words, strict=True):
-        values[k] = word
-    return values

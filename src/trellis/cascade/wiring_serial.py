@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from trellis.cascade.context import context_numbers
 from trellis.cascade.plan import Plan
 from trellis.cascade.tables import Tables, rows_of
-from trellis.cascade.wiring import Wiring, code_limits, context_numbers, plan_of
+from trellis.cascade.wiring import Wiring, code_limits, plan_of
 from trellis.features import TemplateFeatures
 from trellis.features.numbering import grouped
 from trellis.features.reading import reach_of, views_of

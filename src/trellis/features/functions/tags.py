@@ -20,6 +20,8 @@ from trellis.features.functions.checks import is_text, listed
 from trellis.features.functions.contract import Arguments, Function, Resource, Row, Rows, Tables
 from trellis.features.functions.tables import expect, indices, strings
 
+_UNKNOWN = "?"  # in a column with labels known in part: no label
+
 
 @dataclass(frozen=True)
 class Tags:
@@ -54,7 +56,8 @@ def _check(arguments: Arguments) -> None:
 def _learn(words: Column, labels: Column, arguments: Arguments) -> Tags:
     least = arguments[-1] if arguments and isinstance(arguments[-1], int) else 1
     kept = np.bincount(words.ids, minlength=len(words.strings)) >= least
-    pairs = np.unique(words.ids.astype(np.int64) * max(1, len(labels.strings)) + labels.ids)
+    known = np.array([label != _UNKNOWN for label in labels.strings], bool)[labels.ids]
+    pairs = np.unique((words.ids.astype(np.int64) * max(1, len(labels.strings)) + labels.ids)[known])
     word, label = np.divmod(pairs, max(1, len(labels.strings)))
     word, label = word[kept[word]], label[kept[word]]
     seen, word = np.unique(word, return_inverse=True)

@@ -85,7 +85,8 @@ def run_study(
         keep(study)
     say("comparing systems")
     groups = compared_cases(settings.annotated)
-    study = replace(study, tests={key: test for group in groups for key, test in compared(group, folder).items()})
+    ran = [[case for case in group if study.of(case) is not None] for group in groups]
+    study = replace(study, tests={key: test for group in ran for key, test in compared(group, folder).items()})
     keep(study)
     return study
 

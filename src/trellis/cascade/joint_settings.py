@@ -1,0 +1,56 @@
+"""A cascade's settings as joint training looks at them, and what it cannot do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from trellis.errors import SettingError
+from trellis.models.recipe import loss_name, optimizer_of
+
+if TYPE_CHECKING:
+    from trellis.cascade.cascade import Cascade
+
+JOINT = ("auto", "lbfgs", "newton-cg", "cg", "sgd")
+
+
+class JointSettings:
+    """See `Fitting`."""
+
+    loss: str | None = None
+    l1 = 0.0
+    l2 = 1.0
+    hyperbolic = 0.0
+
+    def __init__(self, cascade: Cascade):
+        self._cascade = cascade
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cascade, name)
+
+    def get_params(self) -> dict[str, Any]:
+        params = self._cascade.get_params()
+        tables = [stage.table() for stage in self._cascade.stages]
+        return {**params, "frozen": self._cascade._frozen, "stages": tables, "l2": self.l2}
+
+
+def check_joint(cascade: Cascade) -> None:
+    """SettingError for what joint training cannot do, before hours are spent on the stages."""
+    optimizer = optimizer_of(JointSettings(cascade))
+    if cascade.optimizer not in JOINT:
+        raise SettingError(
+            f"a cascade cannot be trained jointly with the optimizer '{cascade.optimizer}'; use {', '.join(JOINT)}"
+        )
+    if cascade.optimizer == "sgd" and (cascade._frozen or cascade.schedule == "alternate"):
+        what = "stages that are frozen" if cascade._frozen else "the schedule 'alternate'"
+        raise SettingError(f"sgd trains all stages together, and knows no {what}; use auto, lbfgs or newton-cg")
+    if getattr(optimizer, "hvp", None) == "ad":
+        raise SettingError("hvp='ad' is for a single CRF; products with the joint Hessian are exact, leave it out")
+    for stage in cascade.stages:
+        estimator = stage.estimator(0, None)
+        if estimator.optimizer == "boosting" or loss_name(estimator) == "perceptron":
+            raise SettingError(
+                f"stage '{stage.target}': the optimizer '{estimator.optimizer}' has a loss and no prior, and joint "
+                "training could not go on with that; use lbfgs or auto, or another wire"
+            )
+        if estimator.l1 > 0:
+            raise SettingError(f"stage '{stage.target}': joint training knows no l1; use l2, or another wire")

@@ -1,0 +1,87 @@
+"""What joint training cannot do is refused before any stage is trained."""
+
+from __future__ import annotations
+
+import pytest
+
+import trellis as tr
+from trellis.errors import DataError, SettingError, TemplateError
+
+
+def data():
+    return tr.sample_corpus("train").slice(0, 20)
+
+
+def stages(**upper):
+    return [tr.Stage("pos", "word[0]"), tr.Stage("chunk", "word[0] + pos[0]", reads=["pos"], **upper)]
+
+
+def never(progress):
+    raise AssertionError("training has begun")
+
+
+@pytest.mark.parametrize(
+    ("settings", "what"),
+    [
+        ({"optimizer": "adagrad"}, "'adagrad'; use auto"),
+        ({"optimizer": "saga"}, "'saga'; use auto"),
+        ({"optimizer": "perceptron"}, "'perceptron'; use auto"),
+        ({"optimizer": "sdg"}, "'sdg' is not known"),
+        ({"options": {"memry": 3}}, "memry"),
+        ({"optimizer": "sgd", "frozen": "pos"}, "frozen"),
+        ({"optimizer": "sgd", "schedule": "alternate"}, "'alternate'"),
+        ({"optimizer": "newton-cg", "options": {"hvp": "ad", "cache": 0}}, "hvp"),
+        ({"frozen": "p"}, "frozen names 'p'"),
+        ({"wire": "kbest", "k": 10**9}, "k is"),
+    ],
+)
+def test_settings_are_looked_at_first(settings, what):
+    with pytest.raises(SettingError, match=what):
+        tr.Cascade(stages(), **settings).fit(data(), progress=never)
+
+
+@pytest.mark.parametrize(
+    ("upper", "what"),
+    [
+        ({"l1": 0.5}, "knows no l1"),
+        ({"optimizer": "perceptron"}, "loss and no prior"),
+        ({"optimizer": "boosting"}, "no prior"),
+    ],
+)
+def test_stages_are_looked_at_first(upper, what):
+    with pytest.raises(SettingError, match=f"stage 'chunk': .*{what}"):
+        tr.Cascade(stages(**upper)).fit(data(), progress=never)
+    tr.Cascade(stages(**upper), wire="marginal").check()
+
+
+@pytest.mark.parametrize("name", ["joint", "joint-1-pos"])
+def test_a_stage_is_not_called_as_joint_training_is(name):
+    with pytest.raises(SettingError, match=f"cannot be called '{name}'"):
+        tr.Stage(name)
+
+
+def test_what_learns_from_columns_cannot_read_a_stage():
+    upper = tr.Stage("chunk", "word[0] + tags(pos)[0]", reads=["pos"])
+    with pytest.raises(TemplateError, match="learns from a column"):
+        tr.Cascade([stages()[0], upper]).fit(data(), progress=never)
+    beside = tr.Stage("chunk", "word[0] + (tags(word)[0] & pos[0])", reads=["pos"])
+    with pytest.raises(SettingError, match="several values"):
+        tr.Cascade([stages()[0], beside]).fit(data(), progress=never)
+
+
+def test_functions_of_pairs_that_fail_are_named():
+    from trellis.features import apply_pair, columns
+
+    word, pos = columns("word", "pos")
+
+    def first(tag):
+        return tag
+
+    upper = tr.Stage("chunk", word[0] + apply_pair(pos, first)[0], reads=["pos"])
+    with pytest.raises(DataError, match="first"):
+        tr.Cascade([stages()[0], upper]).fit(data(), progress=never)
+
+
+def test_functions_of_probabilities_that_fail_are_refused():
+    with pytest.raises(SettingError, match="ZeroDivisionError"):
+        tr.Smooth(lambda p: 1 / 0, lambda p: p)
