@@ -19,7 +19,7 @@ from trellis.studies.bench_cascade import bench_cascade
 
 @pytest.fixture(scope="module")
 def quick():
-    return replace(quick_settings(Settings(parts=("table", "product"))), max_iter=2, threads=1)
+    return replace(quick_settings(Settings(parts=("table", "product", "layers"))), max_iter=2, threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def study(quick, tmp_path_factory):
 
 def test_every_case_has_scores_and_predictions(study):
     found, folder = study
-    assert len(found.outcomes) == 9
+    assert len(found.outcomes) == 12
     for outcome in found.outcomes:
         assert set(outcome.scores) == {"pos", "chunk"}
         assert (folder / "predictions" / f"{outcome.case.key}.txt").exists()

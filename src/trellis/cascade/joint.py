@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.cascade.passes import Found, JointStage, Pass, Reads, StageWeights, h_of, split
+from trellis.cascade.back import answer_of, go_back
+from trellis.cascade.passes import Found, JointStage, Pass, Reads, StageWeights
 from trellis.cascade.plan import Beliefs
 from trellis.lattice import WorkChain
 from trellis.lattice.entries import NodeEntries
@@ -26,7 +27,6 @@ from trellis.lattice.kernels.entries import list_nodes
 from trellis.lattice.patched import PatchedChain
 from trellis.lattice.patched_solved import PatchedSolved
 from trellis.lattice.solved import Solved, SolvedChain
-from trellis.losses import Answer
 from trellis.scoring.kernels import add_at
 from trellis.scoring.occurring import behind
 from trellis.scoring.wires import Gathered, patched, unpatched
@@ -64,14 +64,14 @@ class JointShard:
         weights, value = [self._load(stage, theta) for stage in self.stages], 0.0
         for n in range(len(self.blocks)):
             for stage, here in zip(self.stages, self._up(weights, n), strict=True):
-                value += float(_answer(stage, here, n).values.sum())
+                value += float(answer_of(stage, here, n).values.sum())
         return value
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
         weights, value = [self._load(stage, theta) for stage in self.stages], 0.0
         self._begin()
         for n in range(len(self.blocks)):
-            value += self._down(weights, self._up(weights, n), n)
+            value += go_back(self.stages, weights, self._up(weights, n), n)
         return value, self._collected()
 
     def hessian_vector(self, theta: F64, direction: F64) -> F64:
@@ -224,63 +224,6 @@ class JointShard:
             assert isinstance(solved, SolvedChain | PatchedSolved)
             arcs = solved.list_arcs(nodes, self.least)
         return Beliefs(stage.labels, nodes, arcs)
-
-    # and back
-
-    def _down(self, weights: Sequence[StageWeights], done: Sequence[Pass], n: int) -> float:
-        """Adds the gradient of a block; its value."""
-        value = 0.0
-        for stage, at, here in zip(self.stages[::-1], weights[::-1], done[::-1], strict=True):
-            answer = _answer(stage, here, n)
-            value += float(answer.values.sum())
-            nodes, arcs = answer.nodes, answer.arcs
-            if here.by_node is not None:
-                more = self._through(stage, here, n)
-                nodes, arcs = nodes + more.nodes, arcs + more.arcs
-            stage.shard._add(nodes, arcs, n)
-            if stage.reads is not None and here.found is not None:
-                self._hand_down(stage, stage.reads, at, stage.shard.on_labels(nodes, n), here, here.found, done)
-        return value
-
-    def _through(self, stage: JointStage, here: Pass, n: int) -> Any:
-        """Cov[H, 1_e] for what upper stages say of this one's probabilities."""
-        assert here.solved is not None
-        return here.solved.covariance(*h_of(stage, here.beliefs, here.by_node, here.by_arc, n))
-
-    def _hand_down(
-        self,
-        stage: JointStage,
-        reads: Reads,
-        at: StageWeights,
-        rows: F64,
-        here: Pass,
-        found: Found,
-        done: Sequence[Pass],
-    ) -> None:
-        """The gradient in the weights of what was read, and in the probabilities that were. `rows: F64[tokens, width]`,
-        that in the scores of labels."""
-        reads.labels.add(rows, found.labels)
-        by_arc_value = None
-        if here.gathered is not None and reads.arcs is not None and at.arcs is not None:
-            by_arc_value = reads.arcs.add(at.arcs, here.chain.gradient, here.gathered)
-        if reads.given is None and at.labels is not None:
-            by_value = reads.labels.by_value(at.labels, rows, found.labels)
-            self._tell_lower(reads, found, by_value, by_arc_value, done)
-
-    @staticmethod
-    def _tell_lower(reads: Reads, found: Found, by_value: F64, by_arc_value: F64 | None, done: Sequence[Pass]) -> None:
-        """The gradient in what was read, from that in its values."""
-        by_z = found.on_labels.back(by_value)
-        if by_arc_value is not None and found.on_arcs is not None:
-            by_z += found.on_arcs.back(found.below(by_arc_value))
-        for s, (by_node, by_arc) in zip(reads.lower, split(by_z, [done[s].beliefs for s in reads.lower]), strict=True):
-            lower = done[s]
-            lower.by_node = by_node if lower.by_node is None else lower.by_node + by_node
-            lower.by_arc = by_arc if lower.by_arc is None else lower.by_arc + by_arc
-
-
-def _answer(stage: JointStage, here: Pass, n: int) -> Answer:
-    return here.answer or stage.shard.loss.answer(here.kept, stage.shard.targets[n])
 
 
 def _indexes(stage: JointStage) -> list[I64]:

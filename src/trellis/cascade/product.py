@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.back import tell_lower, through
 from trellis.cascade.passes import JointStage, Pass, StageWeights, h_of, split
 from trellis.lattice.kernels.patched_answers import PatchedH
 from trellis.lattice.patched_solved import PatchedSolved
@@ -72,7 +73,7 @@ def _slopes(shard: JointShard, weights: Sequence[StageWeights], done: Sequence[P
         answer = stage.shard.loss.answer(here.kept, stage.shard.targets[n])
         nodes = answer.nodes
         if here.by_node is not None:
-            nodes = nodes + shard._through(stage, here, n).nodes
+            nodes = nodes + through(stage, here, n).nodes
         by_patch = np.zeros(0) if here.patch_gradient is None else here.patch_gradient.copy()
         here.clear_patches()
         slopes = _Slopes(stage.shard.on_labels(nodes, n), by_patch)
@@ -81,7 +82,7 @@ def _slopes(shard: JointShard, weights: Sequence[StageWeights], done: Sequence[P
             if stage.reads.arcs is not None and here.gathered is not None and at.arcs is not None:
                 slopes.by_arc_value = stage.reads.arcs.by_value(at.arcs, by_patch, here.gathered)
             if stage.reads.given is None:
-                shard._tell_lower(stage.reads, here.found, slopes.by_value, slopes.by_arc_value, done)
+                tell_lower(stage.reads, here.found, slopes.by_value, slopes.by_arc_value, done)
         out.append(slopes)
     return out[::-1]
 
