@@ -19,11 +19,13 @@ test: $(VENV)/installed-test lint
 compiled: $(VENV)/installed-test
 	@$(BIN)/python -m pytest
 
+CASCADE := tests/cascade/test_expanding.py tests/cascade/test_joint_gradient.py
+
 # the kernels once more, uncompiled, and with every index checked, beside the rest; what they say is shown at the end
 again: $(VENV)/installed-test
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features \
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features $(CASCADE) \
 	  > $(VENV)/uncompiled.txt 2>&1 || { cat $(VENV)/uncompiled.txt; exit 1; }
-	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective \
+	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective $(CASCADE) \
 	  > $(VENV)/boundscheck.txt 2>&1 || { cat $(VENV)/boundscheck.txt; exit 1; }
 	@echo "The kernels once more, uncompiled: $$(tail -n 1 $(VENV)/uncompiled.txt)"
 	@echo "And with every index checked: $$(tail -n 1 $(VENV)/boundscheck.txt)"
