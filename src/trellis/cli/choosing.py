@@ -42,14 +42,16 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
 def tagger_from(path: str) -> Any:
     """The model in a file, one that labels the tokens of column files: a tagger, or a cascade of such."""
     from trellis.cascade import Cascade, load
+    from trellis.cli.functions import Unknown, refuse_functions
     from trellis.models import Tagger
 
-    model = load(path)
+    model = load(path, functions=Unknown(path))
     if not isinstance(model, Tagger | Cascade):
         raise SettingError(
             f"{path} is a {type(model).__name__}, a model of lattices, which column files do not hold; use it in "
             "Python: trellis.load(path).predict(lattices)"
         )
+    refuse_functions(path, model, "{}")
     return model
 
 
