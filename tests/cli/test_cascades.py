@@ -54,6 +54,14 @@ def test_training_may_begin_with_the_weights_of_a_cascade(run, files, cascade_mo
     assert "is a Cascade; a crf begins with one of its kind" in err
 
 
+def test_errors_in_the_training_of_a_stage_name_it(run, files, tmp_path):
+    given = "train", "--config", files / "c.toml", files / "train.txt", "--model", tmp_path / "n"
+    assert run(*given, "--checkpoint", tmp_path / "run")[0] == 0
+    code, _, err = run(*given, "--checkpoint", tmp_path / "run", "--resume", "--set", "pos.l2=3")
+    assert code == 1
+    assert err.splitlines()[-1].endswith("; in stage 'pos'")
+
+
 def test_a_stage_that_has_not_converged_counts_for_strict(run, files, tmp_path):
     given = "train", "--config", files / "c.toml", files / "train.txt", "--model", tmp_path / "n", "--strict"
     assert run(*given)[0] == 0
@@ -123,6 +131,7 @@ def test_what_the_wire_does_not_use_is_said(run, files, tmp_path, more, what):
         (["--set", "wire=radio"], "wire is 'radio'"),
         (["--set", "chunk.reads=['entity']"], "which no stage predicts"),
         (["--set", "chunk.reads=3"], "stage 'chunk': reads is (3,)"),
+        (["--set", "pos.model=maxent"], "stage 'pos': the model is 'maxent'"),
         (["--set", "pos.l2=-1"], "trellis: stage 'pos': l2 is -1; expected a number >= 0"),
         (["--set", "pos.features=lemma[0]"], "stage 'pos': features:1:1: 'lemma': no column lemma"),
         (["--set", "pos.options=memory"], "stage 'pos': options memory: found 'memory'"),

@@ -161,7 +161,7 @@ def _targets(value: Any) -> list[str]:
 
 def stages_of(mine: Given) -> list[Any]:
     """As the file has them, with the changes."""
-    from trellis.cascade import Stage
+    from trellis.cascade.stage import KINDS, Stage
 
     tables = [{key.replace("-", "_"): value for key, value in table.items()} for table in mine.stages]
     for (target, setting), value in mine.stage_changes.items():
@@ -175,7 +175,10 @@ def stages_of(mine: Given) -> list[Any]:
         if "target" not in table:
             raise SettingError(f"stage {n} has no target; name the column that it predicts")
         where = f"stage '{table['target']}'"
-        known = list(stage_settings(str(table.get("model", "crf"))))
+        model = table.get("model", "crf")
+        if not isinstance(model, str) or model not in KINDS:
+            raise SettingError(f"{where}: the model is {model!r}; expected {' or '.join(KINDS)}")
+        known = list(stage_settings(model))
         for key in table:
             if key not in known:
                 near = get_close_matches(key, known, 1)
@@ -203,8 +206,6 @@ def stage_settings(model: str) -> dict[str, Any]:
     """Settings of a stage with their defaults."""
     from trellis.cascade.stage import KINDS, NOT_HERE, Stage
 
-    if model not in KINDS:
-        raise SettingError(f"the model of a stage is '{model}'; expected {' or '.join(KINDS)}")
     own = {name: p.default for name, p in inspect.signature(Stage.__init__).parameters.items()}
     skipped = ("self", "settings", "smooth")  # a function has no place in a file
     first = {name: default for name, default in own.items() if name not in skipped}
