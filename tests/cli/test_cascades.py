@@ -16,9 +16,8 @@ def test_training_by_a_file_gives_the_model_of_the_same_settings(run, files, cas
     found = json.loads(out.splitlines()[-1])
     assert {"objective", "evaluations", "iterations", "converged", "seconds", "parameters", "active"} <= set(found)
     assert list(found["stages"]) == ["pos", "chunk"]
-    assert found["stages"]["chunk"] == {
-        name: found[name] for name in ("objective", "evaluations", "iterations", "converged")
-    }
+    last = found["stages"]["chunk"]
+    assert last == {name: found[name] for name in ("objective", "evaluations", "iterations", "converged")}
     assert found["joint"] is None
     assert "training 'pos' -> 'chunk'" in err
     assert "stage 'chunk': objective" in err

@@ -152,7 +152,8 @@ def train(
     if json:
         print_json(as_json(tagger, model, seconds))
     if strict and not ended_well(tagger):
-        say(f"--strict: training had not converged after {tagger.iterations_} iterations")
+        after = "" if staged else f" after {tagger.iterations_} iterations"
+        say(f"--strict: training had not converged{after}")
         sys.exit(3)
 
 

@@ -45,10 +45,10 @@ def as_json(tagger: Any, model: str, seconds: float) -> dict[str, object]:
 
 
 def ended_well(tagger: Any) -> bool:
-    """Whether training reached its goal: of a cascade joint training, or that of every stage."""
-    if not is_cascade(tagger) or _joint(tagger) is not None:
-        return bool(tagger.converged_ or tagger.stopped_early_)
-    return all(one.converged or one.stopped_early for one in tagger.outcomes_.values())
+    """Whether training reached its goal: of a cascade every one."""
+    if is_cascade(tagger):
+        return all(one.converged or one.stopped_early for one in tagger.outcomes_.values())
+    return bool(tagger.converged_ or tagger.stopped_early_)
 
 
 def _joint(cascade: Any) -> Any:
