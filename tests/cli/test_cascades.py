@@ -1,102 +1,70 @@
-"""Cascades on the command line: one TOML file, all columns, all scores."""
+"""Trainings of cascades on the command line: one TOML file, and what is said of what does not fit."""
 
 from __future__ import annotations
 
 import json
-from itertools import pairwise
 
 import pytest
 
-import trellis as tr
-from trellis.corpus import sample_corpus, write_conll
+from trellis.corpus import Corpus, sample_corpus, write_conll
 from trellis.corpus.sample import sample_path
 
-CONFIG = """
-columns = "word,pos,chunk,entity"
-wire = "marginal"
-tol = 1e-2
 
-[[stage]]
-target = "pos"
-features = "word[0] + suffix(word, 2)[0]"
-tol = 1e-2
-
-[[stage]]
-target = "chunk"
-features = "word[0] + pos[-1:1]"
-reads = ["pos"]
-tol = 1e-2
-"""
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cascade")
-    (folder / "c.toml").write_text(CONFIG)
-    (folder / "train.txt").write_bytes(write_conll(sample_corpus("train").slice(0, 100)))
-    (folder / "test.txt").write_bytes(write_conll(sample_corpus("test").slice(0, 20)))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def model(files):
-    stages = [
-        tr.Stage("pos", "word[0] + suffix(word, 2)[0]", tol=1e-2),
-        tr.Stage("chunk", "word[0] + pos[-1:1]", reads=["pos"], tol=1e-2),
-    ]
-    train = tr.read_conll(files / "train.txt", columns=["word", "pos", "chunk", "entity"])
-    tr.Cascade(stages, wire="marginal", tol=1e-2).fit(train).save(files / "m")
-    return files / "m"
-
-
-def test_training_by_a_file_gives_the_model_of_the_same_settings(run, files, model):
+def test_training_by_a_file_gives_the_model_of_the_same_settings(run, files, cascade_model):
     code, out, err = run("train", "--config", files / "c.toml", files / "train.txt", "--model", files / "n", "--json")
     assert code == 0, err
     found = json.loads(out.splitlines()[-1])
     assert {"objective", "evaluations", "iterations", "converged", "seconds", "parameters", "active"} <= set(found)
+    assert list(found["stages"]) == ["pos", "chunk"]
+    last = found["stages"]["chunk"]
+    assert last == {name: found[name] for name in ("objective", "evaluations", "iterations", "converged")}
+    assert found["joint"] is None
     assert "training 'pos' -> 'chunk'" in err
-    assert (files / "n").read_bytes() == model.read_bytes()
+    assert "stage 'chunk': objective" in err
+    assert "warning" not in err
+    assert (files / "n").read_bytes() == cascade_model.read_bytes()
 
 
-def test_eval_has_every_stage_and_at_the_top_the_last(run, files, model):
-    code, out, _ = run("eval", model, files / "test.txt", "--json")
-    found = json.loads(out.splitlines()[-1])
-    assert code == 0
-    assert list(found["targets"]) == ["pos", "chunk"]
-    assert found["f1"] == found["targets"]["chunk"]["f1"]
-    assert found["targets"]["pos"]["f1"] is None
-    assert found["tokens_per_second"] > 0
-
-
-@pytest.mark.parametrize("columns", [1, 2, 3, 4])
-def test_tag_adds_a_column_for_each_stage_and_reads_none_of_them(run, files, model, tmp_path, columns):
-    corpus = sample_corpus("test").slice(0, 20)
-    names = ["word", "pos", "chunk", "entity"][:columns]
-    given = tmp_path / "in.txt"
-    rows = [" ".join(["x" if n in ("pos", "chunk") else v for n, v in zip(names, row, strict=True)])
-            for row in zip(*(corpus[name].values() for name in names), strict=True)]  # fmt: skip
-    cuts = corpus.offsets.tolist()
-    given.write_text("".join("\n".join(rows[a:b]) + "\n\n" for a, b in pairwise(cuts)))
-    code, out, err = run("tag", model, given)
+def test_stages_are_named_in_the_order_of_their_training_and_joint_training_by_itself(run, files, tmp_path):
+    text = (files / "c.toml").read_text().replace('"marginal"', '"joint"\nmax_iter = 2')
+    head, pos, chunk = text.split("[[stage]]")
+    (tmp_path / "c.toml").write_text("[[stage]]".join([head, chunk, pos]))
+    given = "--config", tmp_path / "c.toml", files / "train.txt", "--model", tmp_path / "m", "--json"
+    code, out, err = run("train", *given)
     assert code == 0, err
-    tagged = [line.split() for line in out.splitlines() if line]
-    assert all(len(line) == columns + 2 for line in tagged)
-    found = tr.load(model).predict_columns(corpus)
-    assert [line[-2:] for line in tagged] == [list(p) for p in zip(*(c.values() for c in found.values()), strict=True)]
+    found = json.loads(out.splitlines()[-1])
+    assert "training 'pos' -> 'chunk'" in err
+    assert "joint training: objective" in err
+    assert list(found["stages"]) == ["pos", "chunk"]
+    assert found["joint"]["iterations"] == found["iterations"] == 2
+    assert found["joint"]["objective"] == found["objective"]
 
 
-def test_marginals_and_spans_of_all_stages(run, files, model):
-    code, out, _ = run("tag", model, files / "test.txt", "--marginals")
-    assert code == 0
-    first = out.splitlines()[0].split()
-    assert any(cell.startswith("pos=NN:") for cell in first)
-    assert any(cell.startswith("chunk=B-NP:") for cell in first)
-    code, out, _ = run("tag", model, files / "test.txt", "--spans")
-    assert code == 0
-    assert out.splitlines()[0].split("\t")[3].startswith("chunk:")
-    code, _, err = run("tag", model, files / "test.txt", "--kbest", "2")
-    assert code != 0
-    assert "predict_kbest" in err
+def test_training_may_begin_with_the_weights_of_a_cascade(run, files, cascade_model, tmp_path):
+    given = "train", "--config", files / "c.toml", files / "train.txt", "--model", tmp_path / "n", "--json"
+    code, out, err = run(*given, "--warm-start", cascade_model)
+    assert code == 0, err
+    warm = json.loads(out.splitlines()[-1])["stages"]["pos"]
+    cold = json.loads(run(*given)[1].splitlines()[-1])["stages"]["pos"]
+    assert warm["iterations"] < cold["iterations"]
+    columns = "--columns", "word,pos,chunk,entity", "--target", "chunk"
+    code, _, err = run("train", files / "train.txt", *columns, "--model", tmp_path / "c", "--warm-start", cascade_model)
+    assert code == 1
+    assert "is a Cascade; a crf begins with one of its kind" in err
+
+
+def test_errors_in_the_training_of_a_stage_name_it(run, files, tmp_path):
+    given = "train", "--config", files / "c.toml", files / "train.txt", "--model", tmp_path / "n"
+    assert run(*given, "--checkpoint", tmp_path / "run")[0] == 0
+    code, _, err = run(*given, "--checkpoint", tmp_path / "run", "--resume", "--set", "pos.l2=3")
+    assert code == 1
+    assert err.splitlines()[-1].endswith("; in stage 'pos'")
+
+
+def test_a_stage_that_has_not_converged_counts_for_strict(run, files, tmp_path):
+    given = "train", "--config", files / "c.toml", files / "train.txt", "--model", tmp_path / "n", "--strict"
+    assert run(*given)[0] == 0
+    assert run(*given, "--set", "pos.max_iter=1")[0] == 3
 
 
 def test_settings_may_be_changed_and_shown(run, files):
@@ -120,6 +88,39 @@ def test_a_config_without_stages_can_be_made_up(run):
         assert f"{knob} =" in out
 
 
+def test_the_config_that_is_made_up_can_be_trained(run, files, tmp_path):
+    code, out, _ = run("train", "--model-type", "cascade", "--show-config", "--max-iter", "1")
+    assert code == 0
+    assert " --" not in out
+    assert "or -" not in out
+    (tmp_path / "shown.toml").write_text(out)
+    corpus = sample_corpus("train").slice(0, 20)
+    data = write_conll(Corpus({name: corpus[name] for name in ("word", "pos", "chunk")}, corpus.offsets))
+    (tmp_path / "train.txt").write_bytes(data)
+    given = "--set", "wire=onebest", "--set", "pos.tol=0.1", "--set", "chunk.tol=0.1", "--model", tmp_path / "m"
+    code, _, err = run("train", "--config", tmp_path / "shown.toml", tmp_path / "train.txt", *given)
+    assert code == 0, err
+
+
+@pytest.mark.parametrize(
+    ("more", "what"),
+    [
+        (["--max-iter", "3", "--tol", "0.1"],
+         "the wire marginal: max_iter, tol (of joint training; give it to stages: --set pos.max_iter=3)"),
+        (["--set", "k=3", "--set", "rounds=4"], "the wire marginal: k (for kbest); rounds (for joint)"),
+        (["--set", "k=10", "--tol", "1e-5"], None),
+        (["--set", "wire=joint", "--max-iter", "1", "--set", "rounds=4"], "rounds (for schedule=alternate)"),
+        (["--set", "wire=kbest", "--set", "k=2", "--set", "least=0.01"], "least (for marginal and joint)"),
+    ],
+)  # fmt: skip
+def test_what_the_wire_does_not_use_is_said(run, files, tmp_path, more, what):
+    code, _, err = run("train", "--config", files / "c.toml", files / "train.txt", "--model", tmp_path / "n", *more)
+    assert code == 0, err
+    found = [line for line in err.splitlines() if "not used with" in line]
+    assert len(found) == (what is not None)
+    assert what is None or found[0].endswith(what)
+
+
 @pytest.mark.parametrize(
     ("more", "what"),
     [
@@ -128,6 +129,20 @@ def test_a_config_without_stages_can_be_made_up(run):
         (["--features", "ner"], "features is a setting of stages"),
         (["--set", "wire=radio"], "wire is 'radio'"),
         (["--set", "chunk.reads=['entity']"], "which no stage predicts"),
+        (["--set", "chunk.reads=3"], "stage 'chunk': reads is (3,)"),
+        (["--set", "pos.model=maxent"], "stage 'pos': the model is 'maxent'"),
+        (["--set", "pos.l2=-1"], "trellis: stage 'pos': l2 is -1; expected a number >= 0"),
+        (["--set", "pos.features=lemma[0]"], "stage 'pos': features:1:1: 'lemma': no column lemma"),
+        (["--set", "pos.options=memory"], "stage 'pos': options memory: found 'memory'"),
+        (["--model-type", "crf"], "--model-type is 'crf', and there are tables [[stage]]"),
+        (["--target", "chunk"], "each [[stage]] of a cascade names its own"),
+        (["--prune", "0.01"], "prune is no setting of cascades"),
+        (["--set", "wirre=gold"], "did you mean wire?"),
+        (["--set", "zzz=1"], "for cascades also wire, k, samples, least, jackknife, schedule, rounds, frozen"),
+        (["--set", "stage=1"], "--set TARGET.KEY="),
+        (["--set", "wire=joint", "--set", "frozen=verb"], "frozen names 'verb'"),
+        (["--set", "wire=joint", "--set", "frozen=3"], "frozen is 3; expected targets"),
+        (["--warm-start", "nothing"], "nothing"),
     ],
 )
 def test_what_does_not_fit_is_said_in_one_line(run, files, more, what):
@@ -141,3 +156,43 @@ def test_a_cascade_without_stages_is_refused(run):
     code, _, err = run("train", "--model-type", "cascade", sample_path("train"), "--model", "m")
     assert code == 1
     assert "a cascade needs stages" in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ("tol = 1e-2", "l2 = true", "stage 'pos': l2 is True"),
+        ("features =", "features = 3 #", "stage 'pos': features is 3"),
+        ("tol =", "toll =", "stage 'pos': unknown setting 'toll'; did you mean tol?"),
+        ("wire =", 'wire = "radio" #', "wire is 'radio'"),
+        ("wire =", "wirre =", "unknown option 'wirre'; did you mean wire?"),
+        ("[[stage]]", "[[stages]]", "did you mean [[stage]]?"),
+        ("[[stage]]", "[[Stage]]", "did you mean [[stage]]?"),
+        ("[[stage]]", "[stage]", "write [[stage]]"),
+    ],
+)
+def test_what_does_not_fit_in_a_file_is_said_with_its_name(run, files, tmp_path, old, new, what):
+    head, pos, chunk = (files / "c.toml").read_text().split("[[stage]]")
+    text = f"{head}[[stage]]{pos}".replace(old, new)
+    (tmp_path / "c.toml").write_text(
+        text + ("" if new == "[stage]" else f"{new if '[[' in new else '[[stage]]'}{chunk}")
+    )
+    code, _, err = run("train", "--config", tmp_path / "c.toml", files / "train.txt", "--model", tmp_path / "n")
+    assert code == 1
+    assert err.startswith(f"trellis: {tmp_path / 'c.toml'}: ")
+    assert what in err
+    assert err.count("\n") == 1
+
+
+def test_text_will_do_for_names_and_tables(run, files, tmp_path):
+    given = "train", "--config", files / "c.toml", files / "train.txt", "--model", tmp_path / "n"
+    code, _, err = run(
+        *given, "--set", "wire=joint", "--set", "frozen=pos", "--max-iter", "1", "--set", "pos.options=memory=5"
+    )
+    assert code == 0, err
+
+
+def test_a_misspelt_model_type_may_have_meant_a_cascade(run, files):
+    code, _, err = run("train", "--model-type", "cascad", files / "train.txt", "--model", "m")
+    assert code == 1
+    assert "did you mean cascade?" in err

@@ -39,11 +39,11 @@ def test_a_clear_difference_is_significant_and_none_is_not():
     first, second = (counts_by_sentence(gold, c, offsets, True) for c in (bad, good))
     found = paired_bootstrap(first, second, 2000)
     assert found.difference > 0.1
-    assert found.is_significant
+    assert found.p < 0.05
     assert found.low < found.difference < found.high
     same = paired_bootstrap(first, first, 2000)
     assert same.difference == 0.0
-    assert not same.is_significant
+    assert same.p == 1.0
     back = paired_bootstrap(second, first, 2000)
     assert back.difference == -found.difference
     assert back.p == found.p
@@ -74,6 +74,20 @@ def test_many_tokens_by_the_normal_distribution():
     found = mcnemar(gold, Column(first, ["a", "b"]), Column(second, ["a", "b"]))
     assert (found.first, found.second) == (500, 600)
     assert found.p == pytest.approx(0.0028, abs=3e-4)
+
+
+def test_as_many_of_each_is_no_difference():
+    gold = Column(np.zeros(1002, np.int32), ["a", "b"])
+    first, second = np.zeros(1002, np.int32), np.zeros(1002, np.int32)
+    first[:501] = 1
+    second[501:] = 1
+    found = mcnemar(gold, Column(first, ["a", "b"]), Column(second, ["a", "b"]))
+    assert (found.first, found.second, found.p) == (501, 501, 1.0)
+
+
+def test_no_sentences_are_refused():
+    with pytest.raises(DataError, match="no sentences"):
+        paired_bootstrap(np.zeros((0, 3), np.int64), np.zeros((0, 3), np.int64))
 
 
 def test_labellings_of_other_sentences_are_refused():

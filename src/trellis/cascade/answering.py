@@ -108,17 +108,16 @@ class Answering(Estimator):
     def evaluate(self, X: Corpus) -> dict[str, Report]:
         """Accuracy, and precision, recall and F1 of segments where labels encode such, of each stage whose column the
         corpus has."""
-        found = self.predict_columns(X)
-        if self.targets_[-1] not in X.columns:
-            gold_of(X, None, self.targets_[-1])  # which says so
+        self._require(X, *self.targets_)
         return {
             target: compare(gold_of(X, None, target), column, X.offsets)
-            for target, column in found.items()
+            for target, column in self.predict_columns(X).items()
             if target in X.columns
         }
 
     def score(self, X: Corpus) -> float:
         """That of the last stage: F1 of segments when its labels are a segment encoding, else accuracy."""
+        self._require(X, self.targets_[-1])
         return self.evaluate(X)[self.targets_[-1]].headline
 
     @property
@@ -131,6 +130,14 @@ class Answering(Estimator):
     def _threads(self) -> int:
         check_settings(self, "threads")
         return self.threads or threads_available()
+
+    def _require(self, X: Corpus, *targets: str) -> None:
+        """DataError if the corpus has none of these columns."""
+        if not set(targets) & set(self._corpus(X).columns):
+            wanted = " or ".join(f"'{target}'" for target in targets)
+            raise DataError(
+                f"there is no column {wanted} to compare with; the columns are: {', '.join(X.columns)}", X.path
+            )
 
     def _corpus(self, X: Any) -> Corpus:
         if not isinstance(X, Corpus):

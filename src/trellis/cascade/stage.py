@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,7 +103,7 @@ class Stage:
     ):
         self.target = target
         self.features = features
-        self.reads = (reads,) if isinstance(reads, str) else tuple(reads)
+        self.reads: tuple[str, ...] = (reads,) if isinstance(reads, str) else _listed(reads)
         self.model = model
         self.weight = weight
         self.smooth = smooth
@@ -128,7 +128,10 @@ class Stage:
         for name in self.settings:
             if name not in known:
                 raise SettingError(f"{where}: unknown setting '{name}'; there are: {', '.join(known)}")
-        check_settings(self.estimator(0, None))
+        try:
+            check_settings(self.estimator(0, None))
+        except SettingError as error:
+            raise SettingError(f"{where}: {error}") from None
 
     def estimator(self, seed: int, threads: int | None) -> CRF | SemiCRF:
         """The model by itself, as yet untrained."""
@@ -166,6 +169,11 @@ class Stage:
 
     def __hash__(self) -> int:
         return hash(self.target)
+
+
+def _listed(reads: Any) -> tuple[Any, ...]:
+    """What was given, as it is: it is checked when all of the stage is."""
+    return tuple(reads) if isinstance(reads, Iterable) else (reads,)
 
 
 def in_order(stages: Sequence[Stage]) -> list[Stage]:

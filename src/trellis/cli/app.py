@@ -49,7 +49,7 @@ def main() -> None:
         hint = f"; see '{error.ctx.command_path} --help'" if error.ctx else ""
         _fail(error.format_message().rstrip(".") + hint, 2)
     except TrellisError as error:
-        _fail(str(error), 1)
+        _fail("; ".join([str(error), *getattr(error, "__notes__", ())]), 1)
     except (KeyboardInterrupt, click.Abort):
         _end_interrupted()
     except BrokenPipeError:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
-from trellis.cli.choosing import tagger_from
+from trellis.cli.choosing import is_cascade, tagger_from
 from trellis.cli.console import print_json
 
 if TYPE_CHECKING:
@@ -57,11 +57,13 @@ def calibrate(
       trellis calibrate chunk.trellis dev.txt --precision 0.97 --plot reliability.png
     """
     from trellis.corpus import read_conll
-    from trellis.errors import DataError
+    from trellis.errors import DataError, SettingError
     from trellis.metrics.calibration import reliability, threshold_for
     from trellis.models.calibration import predictions
 
     crf = tagger_from(model).set_params(threads=threads)
+    if is_cascade(crf):
+        raise SettingError("calibrate does not know cascades yet; in Python predict_marginals has all probabilities")
     if not (columns or crf.columns_):
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     asked = options.constraints_of(type(crf), at_most_once, penalties)

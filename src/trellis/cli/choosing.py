@@ -17,20 +17,21 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
     from trellis.models import MODEL_TYPES
 
     if model_type not in MODEL_TYPES:
-        near = get_close_matches(model_type, MODEL_TYPES, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(MODEL_TYPES)}"
+        known = [*MODEL_TYPES, "cascade"]
+        near = get_close_matches(model_type, known, 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
         raise SettingError(f"unknown --model-type '{model_type}'; {hint}")
     kind = MODEL_TYPES[model_type]
-    known = inspect.signature(kind).parameters
+    has = inspect.signature(kind).parameters
     defaults = {option.name: option.default for option in ctx.command.params}
-    own = {name: value for name, value in settings.items() if name in known}
-    more = {name: p.default for name, p in known.items() if name not in defaults}  # what --options has, then
+    own = {name: value for name, value in settings.items() if name in has}
+    more = {name: p.default for name, p in has.items() if name not in defaults}  # what --options has, then
     listed = ", ".join(f"{name}={default}" for name, default in more.items()) or "nothing"
     for name, value in settings.items():
-        if name not in known and name != "options" and value not in (None, False, defaults[name]):
-            others = f"; --options has: {listed}" if "options" not in known else ""
+        if name not in has and name != "options" and value not in (None, False, defaults[name]):
+            others = f"; --options has: {listed}" if "options" not in has else ""
             raise SettingError(f"--{name.replace('_', '-')} is no setting of a {model_type}; leave it out{others}")
-    if "options" not in known:
+    if "options" not in has:
         given = settings["options"] or {}
         for name in given:
             if name not in more:
@@ -42,14 +43,16 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
 def tagger_from(path: str) -> Any:
     """The model in a file, one that labels the tokens of column files: a tagger, or a cascade of such."""
     from trellis.cascade import Cascade, load
+    from trellis.cli.functions import Unknown, refuse_functions
     from trellis.models import Tagger
 
-    model = load(path)
+    model = load(path, functions=Unknown(path))
     if not isinstance(model, Tagger | Cascade):
         raise SettingError(
             f"{path} is a {type(model).__name__}, a model of lattices, which column files do not hold; use it in "
             "Python: trellis.load(path).predict(lattices)"
         )
+    refuse_functions(path, model, "{}")
     return model
 
 

@@ -6,16 +6,15 @@ line goes before `--set`, that before the file, and the file before the defaults
 
 from __future__ import annotations
 
-import json
-import textwrap
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import click
 
 from trellis.cli import cascade
+from trellis.cli.toml import knob
 from trellis.errors import DataError, SettingError
 from trellis.files import read_bytes
 
@@ -34,7 +33,7 @@ def _read(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"not a TOML file: {error}", path) from None
     try:
-        ctx.default_map = {**_checked(ctx, cascade.taken_out(ctx, given)), **(ctx.default_map or {})}
+        ctx.default_map = {**_checked(ctx, cascade.taken_from_file(ctx, path, given)), **(ctx.default_map or {})}
     except SettingError as error:
         raise SettingError(f"{path}: {error}") from None
 
@@ -49,7 +48,7 @@ def _set(ctx: click.Context, _: click.Parameter, pairs: tuple[str, ...]) -> None
             given[key.strip()] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
             given[key.strip()] = text.strip()  # text need not be in quotes
-    ctx.default_map = {**(ctx.default_map or {}), **_checked(ctx, cascade.taken_out(ctx, given, dotted=True))}
+    ctx.default_map = {**(ctx.default_map or {}), **_checked(ctx, cascade.taken_from_changes(ctx, given))}
 
 
 file = click.option(
@@ -68,18 +67,21 @@ def path_of(ctx: click.Context) -> str | None:
     return path
 
 
-def as_toml(ctx: click.Context, only: Sequence[str] | None = None) -> str:
-    """Every option, or `only` some, with its meaning and its value; those that are not set are commented out."""
-    lines = []
+def as_toml(
+    ctx: click.Context,
+    only: Sequence[str] | None = None,
+    values: Mapping[str, Any] | None = None,
+    about: Mapping[str, str] | None = None,
+) -> str:
+    """Every option, or `only` some, with its meaning and its value, or those given here; those that are not set are
+    commented out."""
+    lines: list[str] = []
+    shown = {**ctx.params, **(values or {})}
     for key, option in _options(ctx).items():
-        if only is not None and key not in only:
-            continue
-        name = "train" if key == _FILES else key
-        value = ctx.params[key]
-        about = "Training files." if key == _FILES else getattr(option, "help", None) or ""
-        lines += [f"# {line}" for line in textwrap.wrap(about, 100)]
-        empty = value is None or value == ()
-        lines += [f"# {name} =" if empty else f"{name} = {_toml(value)}", ""]
+        if only is None or key in only:
+            meaning = "Training files." if key == _FILES else getattr(option, "help", None) or ""
+            value = None if shown[key] == () else shown[key]
+            lines += knob("train" if key == _FILES else key, value, (about or {}).get(key, meaning))
     return "\n".join(lines)
 
 
@@ -97,8 +99,10 @@ def _checked(ctx: click.Context, given: dict[str, Any]) -> dict[str, Any]:
     for key, value in given.items():
         name = key.replace("-", "_")
         if name not in names:
-            near = get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+            more = list(cascade.own_settings())
+            near = get_close_matches(name, [*names, *more], 1)
+            listed = f"{', '.join(names)}; for cascades also {', '.join(more)} and tables [[stage]]"
+            hint = f"did you mean {near[0]}?" if near else f"there are: {listed}"
             raise SettingError(f"unknown option '{key}'; {hint}")
         if name == "train":
             files = [value] if isinstance(value, str) else value
@@ -115,9 +119,3 @@ def _checked(ctx: click.Context, given: dict[str, Any]) -> dict[str, Any]:
 
 
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trellis.cli import options
 from trellis.cli.choosing import tagger_from
-from trellis.cli.console import print_json
+from trellis.cli.console import print_json, say
+
+if TYPE_CHECKING:
+    from trellis.metrics import Report
 
 
 @click.command("eval")
@@ -30,7 +35,7 @@ def evaluate(
     threads: int | None,
     json: bool,
 ) -> None:
-    """Evaluate a model on a file with gold labels.
+    """Evaluate a model on a file with gold labels; of a cascade all stages whose labels are there.
 
     \b
     Example:
@@ -49,9 +54,20 @@ def evaluate(
         raise DataError("there is no token to evaluate on", file)
     answer = crf.evaluate(corpus, **asked)
     speed = corpus.tokens / (time.perf_counter() - began)
-    reports = answer if isinstance(answer, dict) else {crf.target: answer}  # a cascade's stages, the last one last
-    for target, report in reports.items():
-        print(f"{target}:\n{report.as_text()}" if len(reports) > 1 else report.as_text())
+    if not isinstance(answer, dict):
+        print(answer.as_text())
+        found = {**answer.as_json(), "tokens_per_second": speed}
+    else:
+        found = {**_stages(crf.targets_, answer, file), "tokens_per_second": speed}
     if json:
-        more = {"targets": {target: one.as_json() for target, one in reports.items()}} if answer is reports else {}
-        print_json({**report.as_json(), "tokens_per_second": speed, **more})
+        print_json(found)
+
+
+def _stages(targets: Sequence[str], reports: dict[str, Report], file: str) -> dict[str, Any]:
+    """Prints the reports of a cascade's stages; as JSON, with those of the last stage at the top."""
+    for target, report in reports.items():
+        print(f"{target}:\n{report.as_text()}")
+    left_out = [target for target in targets if target not in reports]
+    if left_out:
+        say(f"{file}: no column for {', '.join(left_out)}; the scores are of {', '.join(reports)} alone")
+    return {**report.as_json(), "targets": {target: one.as_json() for target, one in reports.items()}}

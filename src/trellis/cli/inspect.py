@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trellis.cli import options
+from trellis.cli.choosing import is_cascade, targets_of
 from trellis.cli.console import amount, print_json
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from trellis.cascade import Cascade
     from trellis.corpus import Corpus
     from trellis.models import CRF, KernelPerceptron
     from trellis.report import Inspection, SupportInspection
@@ -34,73 +36,52 @@ _PIECES = re.compile(r"[^/|=&\s]*[/|=&\s]+|[^/|=&\s]+"), re.compile(r"[^,]*,+|[^
 @options.as_json
 def inspect(model: str, file: str | None, columns: str | None, comments: bool, top: int, json: bool) -> None:
     """Show how many features each template made, what they cost, and the strongest weights; of a kernel perceptron its
-    support tokens.
+    support tokens, of a cascade all this stage by stage.
 
-    With DATA, a column file, also how often each template says something about its tokens; the target column may be
-    there or not.
+    With DATA, a column file, also how often each template says something about its tokens; the target columns may
+    be there or not.
 
     \b
     Example:
       trellis inspect chunk.trellis test.txt --top 20
     """
     from trellis.cascade import load
+    from trellis.cli.functions import Unknown
     from trellis.models import KernelPerceptron
     from trellis.report import inspect as look
-    from trellis.report import inspect_supports
+    from trellis.report import inspect_stages, inspect_supports
 
-    tagger = load(model, functions=_NotNeeded(model))
+    tagger = load(model, functions=Unknown(model))
     data = None if file is None else _read(tagger, model, file, options.names_of(columns), comments)
-    found: Inspection | SupportInspection
-    if isinstance(tagger, KernelPerceptron):
-        found = inspect_supports(tagger, data, top)
-        _show_supports(tagger, found)
+    if is_cascade(tagger):
+        stages = inspect_stages(tagger, data, top)
+        _show_stages(tagger, stages, data is not None)
+        found: dict[str, Any] = {"stages": {target: one.as_json() for target, one in stages.items()}}
+    elif isinstance(tagger, KernelPerceptron):
+        supports = inspect_supports(tagger, data, top)
+        _show_supports(tagger, supports)
+        found = supports.as_json()
     else:
-        found = look(tagger, data, top)
-        _show(tagger, found, data is not None)
+        whole = look(tagger, data, top)
+        _show(tagger, whole, data is not None)
+        found = whole.as_json()
     if json:
-        print_json(found.as_json())
+        print_json(found)
 
 
-def _read(crf: CRF | KernelPerceptron, model: str, file: str, columns: list[str] | None, comments: bool) -> Corpus:
+def _read(tagger: Any, model: str, file: str, columns: list[str] | None, comments: bool) -> Corpus:
+    from trellis.cli.functions import refuse_functions
     from trellis.corpus import parse_conll
-    from trellis.features import TemplateFeatures
     from trellis.files import read_bytes
 
-    if not hasattr(crf, "target"):
+    if not (is_cascade(tagger) or hasattr(tagger, "target")):
         raise SettingError(f"{model} is a model of lattices, which column files do not hold; leave DATA out")
-    features, names = crf.model_.features, columns or crf.columns_
+    names = columns or tagger.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
-    if isinstance(features, TemplateFeatures) and features.functions:
-        _cannot_call(model, features.functions)
-    return parse_conll(read_bytes(file), names, file, comments, optional=[str(crf.target)])
-
-
-def _cannot_call(model: str, names: Iterable[str]) -> NoReturn:
-    given = ", ".join(f'"{name}": {name}' for name in names)
-    raise SettingError(
-        f"{model}: the features use functions of your own, which cannot be given on the command line; leave DATA out, "
-        f"or use Python: trellis.report.inspect(trellis.load(path, functions={{{given}}}), data)"
-    )
-
-
-class _NotNeeded(Mapping[str, Callable[..., Any]]):
-    """A function of any name: weights can be looked at without calling one."""
-
-    def __init__(self, model: str):
-        self._model = model
-
-    def __getitem__(self, name: str) -> Callable[..., Any]:
-        return lambda *_: _cannot_call(self._model, [name])
-
-    def __contains__(self, name: object) -> bool:
-        return True
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(())
-
-    def __len__(self) -> int:
-        return 0
+    look = "inspect_stages" if is_cascade(tagger) else "inspect"
+    refuse_functions(model, tagger, f"trellis.report.{look}({{}}, data)", "leave DATA out, or ")
+    return parse_conll(read_bytes(file), names, file, comments, optional=list(map(str, targets_of(tagger))))
 
 
 def _console() -> tuple[Console, int | None]:
@@ -134,14 +115,32 @@ def _show_transitions(console: Console, room: int | None, found: Inspection | Su
         _print_table(console, room, ["strongest transitions", "weight"], *moves)
 
 
+def _show_stages(cascade: Cascade, stages: dict[str, Inspection], with_data: bool) -> None:
+    console, room = _console()
+    wired = f"a cascade of the wire {cascade.model_.wire}; the last training: {_ended(cascade)}"
+    console.print(f"{wired}; {sum(one.weights for one in stages.values()):,} weights\n")
+    by_target = {stage.target: stage for stage in cascade.stages}
+    for target, found in stages.items():
+        console.print(f"{target}: {by_target[target]!r}\n{_size_of(found)}\n")
+        _show_weights(console, room, found, with_data)
+
+
 def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
     console, room = _console()
-    console.print(f"{crf!r}")
+    console.print(f"{crf!r}\n{_ended(crf)}; {_size_of(found)}\n")
+    _show_weights(console, room, found, with_data)
+
+
+def _ended(crf: CRF | Cascade) -> str:
     ended = "converged" if crf.converged_ else "stopped early" if crf.stopped_early_ else "not converged"
-    console.print(
-        f"objective {amount(crf.objective_)} after {crf.iterations_} iterations, {ended}; {len(found.labels)} labels, "
-        f"{found.attributes:,} attributes, {found.weights:,} weights\n"
-    )
+    return f"objective {amount(crf.objective_)} after {crf.iterations_} iterations, {ended}"
+
+
+def _size_of(found: Inspection) -> str:
+    return f"{len(found.labels)} labels, {found.attributes:,} attributes, {found.weights:,} weights"
+
+
+def _show_weights(console: Console, room: int | None, found: Inspection, with_data: bool) -> None:
     headings = ["template", "on", "attributes", "weights", "not 0", "largest", "size", "a token"]
     rows = [
         [

@@ -79,6 +79,11 @@ def tag(
         raise SettingError(f"--output {output} is the model itself")
     crf = tagger_from(model).set_params(threads=threads)
     asked = options.constraints_of(type(crf), at_most_once, penalties)
+    if is_cascade(crf) and crf.model_.wire == "gold":
+        raise SettingError(
+            f"{model} reads the annotation of lower stages (wire gold), which text to tag has not; `trellis eval` "
+            "measures it; train with another wire to tag"
+        )
     if kbest is not None and is_cascade(crf):
         raise SettingError("--kbest is for one target; of a cascade ask in Python: predict_kbest(corpus, k)")
     names = options.names_of(columns) or crf.columns_

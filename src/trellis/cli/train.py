@@ -6,17 +6,16 @@ import sys
 import time
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from trellis.cli import cascade, config, options
+from trellis.cli import cascade, cascade_toml, config, options
+from trellis.cli.cascade_unused import unused
 from trellis.cli.choosing import estimator_of, is_cascade
-from trellis.cli.console import amount, messages, print_json, say, say_if_first_run, training_progress
+from trellis.cli.console import messages, print_json, say, say_if_first_run, training_progress
+from trellis.cli.trained import as_json, ended_well, report
 from trellis.errors import DataError, SettingError
-
-if TYPE_CHECKING:
-    from trellis.models import Tagger
 
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 SEGMENTS = "Features of whole segments (semi-crf): surface + lower + shape + words + length + gazetteer(FILE)."
@@ -98,7 +97,7 @@ def train(
     show_config: bool,
     **settings: object,
 ) -> None:
-    """Train a tagger on column files.
+    """Train a tagger, or a cascade of several, on column files.
 
     \b
     Example:
@@ -109,13 +108,10 @@ def train(
     ctx = click.get_current_context()
     staged = cascade.is_meant(ctx, model_type)
     if show_config:
-        click.echo(
-            cascade.as_toml(ctx, config.as_toml(ctx, cascade.OPTIONS)) if staged else config.as_toml(ctx), nl=False
-        )
+        click.echo(cascade_toml.as_toml(ctx) if staged else config.as_toml(ctx), nl=False)
         return
     if not files or model is None:
         raise click.UsageError(f"missing {'--model OUT' if files else 'TRAIN..., the files to learn from'}")
-    from trellis.cascade import load
     from trellis.corpus import read_conll
 
     began = time.perf_counter()
@@ -124,9 +120,10 @@ def train(
     settings["options"] = options.table_of(settings["options"], "--options")
     tagger = cascade.cascade_of(ctx, settings) if staged else estimator_of(ctx, model_type, settings)
     more = options.constraints_of(type(tagger), at_most_once, penalties)
-    start = {} if warm_start is None else {"start": load(warm_start)}
-    if start and model_type != "crf":
-        raise SettingError(f"--warm-start is for --model-type crf; a {model_type} begins with nothing")
+    start = {} if warm_start is None else {"start": _start(warm_start, "cascade" if staged else model_type)}
+    idle = unused(ctx, tagger, bool(start)) if staged else None
+    if idle is not None:
+        say(f"trellis: warning: {idle}")
     say_if_first_run()
     names = options.names_of(columns)
     corpus = read_conll(*files, columns=names, comments=comments)
@@ -134,26 +131,29 @@ def train(
         raise DataError("there is no token to learn from", files[0])
     if settings["features"] == "-":
         tagger.set_params(features=_features_from_input())
-    if not staged:
+    if staged:
+        cascade.check_features(tagger.stages, corpus)
+    else:
         tagger.set_params(target=target or list(corpus.columns)[-1])
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
-    what = " -> ".join(f"'{stage.target}'" for stage in tagger.stages) if staged else f"'{tagger.target}'"
+    what = " -> ".join(f"'{stage.target}'" for stage in tagger.check()) if staged else f"'{tagger.target}'"
     say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training {what}")
-    with messages(), training_progress("training") as report, warnings.catch_warnings(record=True) as caught:
+    with messages(), training_progress("training") as follow, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         tagger.fit(
             corpus, dev=held_out, checkpoint=checkpoint, resume=resume, checkpoint_every=checkpoint_every, log=log,
-            progress=report, **start, **more,
+            progress=follow, **start, **more,
         )  # fmt: skip
     for warning in caught:
         say(f"trellis: warning: {warning.message}")
     tagger.save(model)
     seconds = time.perf_counter() - began
-    _report(tagger, model, dev, seconds)
+    report(tagger, model, dev, seconds)
     if json:
-        print_json(_as_json(tagger, model, seconds))
-    if strict and not (tagger.converged_ or tagger.stopped_early_):
-        say(f"--strict: training had not converged after {tagger.iterations_} iterations")
+        print_json(as_json(tagger, model, seconds))
+    if strict and not ended_well(tagger):
+        after = "" if staged else f" after {tagger.iterations_} iterations"
+        say(f"--strict: training had not converged{after}")
         sys.exit(3)
 
 
@@ -187,34 +187,22 @@ def _check_files(
     check_writable(model)
 
 
+def _start(path: str, model_type: str) -> Any:
+    """The model to begin with: a CRF for a crf, a cascade for a cascade."""
+    from trellis.cascade import load
+
+    if model_type not in ("crf", "cascade"):
+        raise SettingError(f"--warm-start is for --model-type crf and cascades; a {model_type} begins with nothing")
+    model = load(path)
+    if is_cascade(model) != (model_type == "cascade"):
+        raise SettingError(
+            f"--warm-start {path} is a {type(model).__name__}; a {model_type} begins with one of its kind"
+        )
+    return model
+
+
 def _features_from_input() -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:
         raise DataError(f"{error}; the features have to be UTF-8", "<stdin>") from None
-
-
-def _report(crf: Any, model: str, dev: str | None, seconds: float) -> None:
-    labels = " + ".join(str(len(one)) for one in crf.classes_.values()) if is_cascade(crf) else len(crf.classes_)
-    say(
-        f"objective {amount(crf.objective_)} after {crf.iterations_} iterations; {labels} labels, "
-        f"{crf.model_.summary}; wrote {model} ({Path(model).stat().st_size / 1e6:.1f} MB) "
-        f"in {seconds:.1f} s"
-    )
-    if crf.dev_score_ is not None:
-        ended = "stopped early" if crf.stopped_early_ else "ended"
-        say(f"best score on {dev}: {100 * crf.dev_score_:.2f}; training {ended}, the best weights were kept")
-
-
-def _as_json(crf: Tagger[Any], model: str, seconds: float) -> dict[str, object]:
-    return {
-        "objective": crf.objective_,
-        "evaluations": crf.evaluations_,
-        "iterations": crf.iterations_,
-        "converged": crf.converged_,
-        "seconds": seconds,
-        "parameters": len(crf.model_.weights),
-        "active": int((crf.model_.weights != 0).sum()),
-        "model": model,
-        "dev_score": crf.dev_score_,
-    }

@@ -33,11 +33,6 @@ class Difference:
     high: float
     p: float
 
-    @property
-    def is_significant(self) -> bool:
-        """At 5 %."""
-        return self.p < 0.05
-
 
 @dataclass(frozen=True)
 class McNemar:
@@ -79,11 +74,13 @@ def paired_bootstrap(first: I64, second: I64, draws: int = 10_000, seed: int = 0
     """From `counts_by_sentence` of two labellings."""
     if first.shape != second.shape:
         raise DataError(f"the two labellings have {len(first)} and {len(second)} sentences; they must be of the same")
+    if not len(first):
+        raise DataError("there are no sentences to draw from; the two labellings need at least one")
     rng, sentences = np.random.default_rng(seed), len(first)
     seen = float(score_of(second.sum(axis=0)) - score_of(first.sum(axis=0)))
-    found, step = [], max(1, _AT_ONCE // max(1, sentences))
+    found, step = [], max(1, _AT_ONCE // sentences)
     for k in range(0, draws, step):
-        times = rng.multinomial(sentences, np.full(sentences, 1.0 / max(1, sentences)), min(step, draws - k))
+        times = rng.multinomial(sentences, np.full(sentences, 1.0 / sentences), min(step, draws - k))
         # not BLAS: what is drawn must not depend on how many threads one has
         found.append(score_of(np.einsum("ds,sk->dk", times, second)) - score_of(np.einsum("ds,sk->dk", times, first)))
     differences = np.concatenate(found)
@@ -108,4 +105,4 @@ def _two_sided(fewer: int, all_: int) -> float:
     if all_ <= 1000:
         total = sum(math.comb(all_, k) for k in range(fewer + 1))
         return min(1.0, float(2 * total / 2**all_))
-    return math.erfc((abs(all_ - 2 * fewer) - 1) / math.sqrt(2.0 * all_))
+    return math.erfc(max(0, abs(all_ - 2 * fewer) - 1) / math.sqrt(2.0 * all_))
