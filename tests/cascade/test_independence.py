@@ -198,3 +198,9 @@ def test_files_that_contradict_themselves_are_refused(trained, tmp_path):
         write_model(tmp_path / "changed", description, tensors)
         with pytest.raises(DamagedModelError):
             tr.load(tmp_path / "changed")
+
+
+def test_one_stage_is_a_cascade(tmp_path):
+    cascade = tr.Cascade(two()[:1]).fit(train())
+    cascade.save(tmp_path / "c")
+    assert tr.load(tmp_path / "c").predict(test()) == cascade.predict(test())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -124,8 +125,10 @@ class Cascade(Answering, Filed):
         if start is None or self.wire != "joint":
             found = learning.stage_by_stage()
             outcomes = {stage.target: outcome for stage, outcome in zip(stages, found, strict=True)}
-        if self.wire == "joint" and (len(stages) > 1 or start is not None):
-            outcomes["joint"] = learning.together()
+        if self.wire == "joint":
+            learning.model = replace(learning.model, wire="joint")
+            if len(stages) > 1 or start is not None:
+                outcomes["joint"] = learning.together()
         self.outcomes_ = outcomes
         last = list(outcomes.values())[-1]
         self._adopt(learning.model, last, list(X.file_columns or X.columns), outcomes.values())

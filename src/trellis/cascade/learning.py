@@ -159,7 +159,6 @@ class Learning:
         """All stages as one, from where they are."""
         from trellis.cascade.jointly import Jointly
 
-        self.model = replace(self.model, wire="joint")
         outcome = Jointly(self).train()
         self.model = self.model.with_weights(self.split(outcome.theta))
         return outcome

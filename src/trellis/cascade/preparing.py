@@ -17,7 +17,7 @@ from trellis.cascade.plan import Beliefs, gold_beliefs
 from trellis.cascade.stage import Stage
 from trellis.cascade.wiring import Wiring
 from trellis.corpus import Corpus
-from trellis.errors import DataError, SettingError
+from trellis.errors import DataError, SettingError, TemplateError
 from trellis.features import Packed, TagDictionary, TemplateFeatures
 from trellis.features.hints import written
 from trellis.features.spans import SpanFeatures, parse_spans
@@ -111,8 +111,8 @@ def prepared(
         ready = _prepared(stage, estimator, corpus, [one for one in lower if one.stage.target in stage.reads], threads)
         check_columns(ready.model.features, ready.wiring, targets)
         return ready
-    except SettingError as error:
-        raise SettingError(f"stage '{stage.target}': {error}") from None
+    except (SettingError, TemplateError) as error:
+        raise type(error)(f"stage '{stage.target}': {error}") from None
 
 
 def _prepared(stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, lower: Sequence[Ready], threads: int) -> Ready:

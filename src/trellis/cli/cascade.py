@@ -15,7 +15,7 @@ import click
 from click.core import ParameterSource
 
 from trellis.cli import options
-from trellis.errors import SettingError, TrellisError
+from trellis.errors import SettingError
 
 _GIVEN = "trellis.cascade"  # where what was given is found in a context
 STAGES = "stage"
@@ -189,17 +189,6 @@ def stages_of(mine: Given) -> list[Any]:
                 table[name] = options.table_of(table[name], f"{where}: {name}")
         out.append(Stage(**table))
     return out
-
-
-def check_features(stages: list[Any], corpus: Any) -> None:
-    """Whatever is wrong with a stage's features is said with its name."""
-    from trellis.features import templates_for
-
-    for stage in stages:
-        try:
-            templates_for(stage.features, list(corpus.columns), stage.target, corpus.file_columns)
-        except TrellisError as error:
-            raise SettingError(f"stage '{stage.target}': {error}") from None
 
 
 def stage_settings(model: str) -> dict[str, Any]:

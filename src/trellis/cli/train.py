@@ -131,9 +131,7 @@ def train(
         raise DataError("there is no token to learn from", files[0])
     if settings["features"] == "-":
         tagger.set_params(features=_features_from_input())
-    if staged:
-        cascade.check_features(tagger.stages, corpus)
-    else:
+    if not staged:
         tagger.set_params(target=target or list(corpus.columns)[-1])
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
     what = " -> ".join(f"'{stage.target}'" for stage in tagger.check()) if staged else f"'{tagger.target}'"
