@@ -50,8 +50,7 @@ class Jointly:
         def batches() -> Any:
             return joint_shards(self.ready, reads, least, BATCH)
 
-        keeps = {name: getattr(self.optimizer, name) for name in ("cache", "hvp") if hasattr(self.optimizer, name)}
-        with JointObjective(shards, len(theta), prior, self.learning.threads, batches, **keeps) as objective:
+        with JointObjective(shards, len(theta), prior, self.learning.threads, batches) as objective:
             if self.cascade.schedule == "alternate":
                 outcome = self._in_turns(objective, theta)
             else:

@@ -47,10 +47,9 @@ class JointObjective(ThreadedObjective):
         prior: Prior,
         threads: int,
         batches: Callable[[], Sequence[JointShard]],
-        **keeps: Any,
     ):
         shards_of_all: Any = shards
-        super().__init__(shards_of_all, size, prior, threads, **keeps)
+        super().__init__(shards_of_all, size, prior, threads)  # nothing is kept for products: each goes up again
         self._batches = batches
         self._steps: Steps | None = None
 
