@@ -204,3 +204,35 @@ def test_one_stage_is_a_cascade(tmp_path):
     cascade = tr.Cascade(two()[:1]).fit(train())
     cascade.save(tmp_path / "c")
     assert tr.load(tmp_path / "c").predict(test()) == cascade.predict(test())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"optimizer": "newton-cg", "max_iter": 4},
+        {"optimizer": "sgd", "options": {"epochs": 4}},
+        {"schedule": "alternate", "rounds": 1, "max_iter": 3},
+        {"frozen": "pos", "max_iter": 4},
+    ],
+    ids=lambda settings: next(iter(settings.values())),
+)
+def test_an_interruption_changes_nothing(settings, tmp_path):
+    data = train().slice(0, 25)
+
+    def fit(stop_after=None, **more):
+        calls = []
+
+        def progress(found):
+            calls.append(found)
+            if len(calls) == stop_after:
+                raise KeyboardInterrupt
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a few iterations are not the end
+            cascade = tr.Cascade(two(), **settings).fit(data, progress=progress, **more)
+        return cascade.model_.weights, len(calls)
+
+    whole, calls = fit()
+    with pytest.raises(KeyboardInterrupt):
+        fit(calls - 1, checkpoint=tmp_path, checkpoint_every=1)
+    np.testing.assert_array_equal(fit(checkpoint=tmp_path, resume=True)[0], whole)
