@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from trellis.report.markdown import page, table
+from trellis.studies.azuma import texts
 from trellis.studies.azuma.cases import Case, Outcome
 from trellis.studies.azuma.claims import SHOWN, claims_table
 from trellis.studies.azuma.comparing import between
@@ -17,64 +18,24 @@ from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.scores import percent, score_table
 from trellis.studies.azuma.systems import LIGHT, SYSTEMS
 
-_INTRO = """
-Azuma and Matsumoto (2011) label text in layers: parts of speech, and base phrases that read them. They compare three
-ways to read: the best parts of speech (CRF + CRF), how probable each is (CRF + CRF-MF, after Bunescu 2008), and the
-same with both layers trained as one, so that the upper one's mistakes teach the lower one (CRF + CRF-BP). This page
-repeats their Table 2 on CoNLL-2000, whose parts of speech are those of a tagger, not the Treebank's own, and goes on
-from there.
-"""
-_QUICK = "**This is a quick run on a little data, to see that everything works. Its figures mean nothing.**"
-_READ = """
-Features are those of the paper's Table 1. As printed, one of them says which parts of speech a word has in the training
-data; there, a word seen once has just the one that it should get. So the lower stage is surer of the training data
-than it can be of anything else, and what the upper stage learns from is not what it will meet. *Left out*: the same
-with the labels that the word has at other tokens (`tags_elsewhere`). Weights exist for attributes and labels that occur
-together.
-"""
-_CLAIMS = """
-The same as differences, on the test data; with a star where the middle 95 % of paired bootstrap samples are on one side
-of 0.
-"""
-_TRACED = """
-Tokens whose chunk label is wrong in the test data; how many of these go away when the trained upper stage is told the
-right parts of speech (they trace back to the lower stage), and how many others come then.
-"""
-_LAYERS = """
-All sentences have chunks, but only so many have parts of speech. Now the lower stage is not sure of the sentences that
-the upper one learns from, so that what goes back to it has something to teach.
-"""
-_PRESETS = """
-The presets `pos` and `chunking`; the latter reads words, and parts of speech, pairs and triples of them, in a window of
-five. `gold` is told the right parts of speech. In joint training the upper stage's loss counts 0.2 times what the lower
-one's does.
-"""
-_AGAIN = """
-```console
-$ trellis data get conll2000
-$ trellis reproduce azuma --out azuma
-```
-
-`azuma/results.json` has all that was measured, `azuma/predictions/` what each system predicted.
-"""
-
 
 def write_page(study: Study, images: str) -> str:
     """`images`: what stands before the names of plots in links."""
     plots = plots_of(study)
     return page(
         "# Multilayer sequence labeling",
-        _INTRO,
-        _QUICK if study.settings["quick"] else "",
+        texts.INTRO,
+        texts.QUICK if study.settings["quick"] else "",
         _about(study),
         "## Table 2",
-        _READ,
+        texts.READ,
         _table_2(study),
-        _CLAIMS if study.tests else "",
+        texts.CLAIMS if study.tests else "",
         claims_table(study),
+        texts.WHY,
         _tests(study, [[Case(system, wire) for wire in WIRES] for system in SHOWN]),
         "## Where errors come from",
-        _TRACED,
+        texts.TRACED,
         _errors(study),
         "## What is read of the lower stage",
         "Features with vocabularies that leave the token itself out.",
@@ -88,7 +49,7 @@ def write_page(study: Study, images: str) -> str:
         *_section("## Three stages", _ud(study)),
         *_section("## What it costs", _cost(study)),
         "## Again",
-        _AGAIN,
+        texts.AGAIN,
     )
 
 
@@ -189,7 +150,7 @@ def _layers(study: Study) -> str:
     cases = [[Case(MAIN, wire, annotated=count) for wire in WIRES] for count in counts]
     rows = [(f"{case.annotated:,}: {NAMES[case.wire]}", case) for group in cases for case in group]
     found = score_table(study, "sentences with parts of speech", rows)
-    return page(_LAYERS, found, _tests(study, cases)) if found else ""
+    return page(texts.LAYERS, found, _tests(study, cases)) if found else ""
 
 
 def _product(study: Study) -> str:
@@ -213,7 +174,7 @@ def _presets(study: Study) -> str:
     rows = [(f"`{wire}`", Case("presets", wire)) for wire in ("gold", *WIRES)]
     rows.append(("`marginal`, 5 folds", Case("presets", "marginal", jackknife=5)))
     found = score_table(study, "wire", rows)
-    return page(_PRESETS, found) if found else ""
+    return page(texts.PRESETS, found) if found else ""
 
 
 def _ud(study: Study) -> str:

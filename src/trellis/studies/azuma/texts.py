@@ -1,0 +1,51 @@
+"""What the page says in words."""
+
+from __future__ import annotations
+
+INTRO = """
+Azuma and Matsumoto (2011) label text in layers: parts of speech, and base phrases that read them. They compare three
+ways to read: the best parts of speech (CRF + CRF), how probable each is (CRF + CRF-MF, after Bunescu 2008), and the
+same with both layers trained as one, so that the upper one's mistakes teach the lower one (CRF + CRF-BP). This page
+repeats their Table 2 on CoNLL-2000, whose parts of speech are those of a tagger, not the Treebank's own, and goes on
+from there.
+"""
+QUICK = "**This is a quick run on a little data, to see that everything works. Its figures mean nothing.**"
+READ = """
+Features are those of the paper's Table 1. As printed, one of them says which parts of speech a word has in the training
+data; there, a word seen once has just the one that it should get. So the lower stage is surer of the training data
+than it can be of anything else, and what the upper stage learns from is not what it will meet. *Left out*: the same
+with the labels that the word has at other tokens (`tags_elsewhere`). Weights exist for attributes and labels that occur
+together.
+"""
+CLAIMS = """
+The same as differences, on the test data; with a star where the middle 95 % of paired bootstrap samples are on one side
+of 0.
+"""
+WHY = """
+How to read this: the last row of the first table is what an upper stage with these features makes of the right parts of
+speech, so the distance to it is what any way of reading can win. Here these are the labels of a tagger; in the paper
+they are the Treebank's own, which say more about phrases, and its figures are from other software. And both layers are
+annotated in all sentences: what phrases could teach the lower stage about parts of speech, the parts of speech have
+taught it already. Where few sentences have them, more comes back: see *Parts of speech for some sentences* below.
+"""
+TRACED = """
+Tokens whose chunk label is wrong in the test data; how many of these go away when the trained upper stage is told the
+right parts of speech (they trace back to the lower stage), and how many others come then.
+"""
+LAYERS = """
+All sentences have chunks, but only so many have parts of speech. Now the lower stage is not sure of the sentences that
+the upper one learns from, so that what goes back to it has something to teach.
+"""
+PRESETS = """
+The presets `pos` and `chunking`; the latter reads words, and parts of speech, pairs and triples of them, in a window of
+five. `gold` is told the right parts of speech. In joint training the upper stage's loss counts 0.2 times what the lower
+one's does.
+"""
+AGAIN = """
+```console
+$ trellis data get conll2000
+$ trellis reproduce azuma --out azuma
+```
+
+`azuma/results.json` has all that was measured, `azuma/predictions/` what each system predicted.
+"""
