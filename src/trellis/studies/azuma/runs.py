@@ -23,6 +23,7 @@ from trellis.studies.clock import Stopwatch
 from trellis.studies.corpora import picked
 
 PREDICTIONS = "predictions"
+UNSURE = 0.01  # what is less probable is not read where a lower stage is unsure of so much
 _ANY = 0.5  # tolerance of stages that are not trained
 
 
@@ -66,12 +67,14 @@ def cascade_of(case: Case, settings: Any) -> Cascade:
     stages = SYSTEMS[case.system].stages(settings.tol)
     for stage in stages:
         stage.settings["max_iter"] = settings.max_iter
+    more: dict[str, Any] = {}
     if case.annotated is not None:
+        more["least"] = UNSURE
         for stage in stages[:-1]:
             stage.settings["partial"] = True
     return Cascade(
         stages, wire=case.wire, jackknife=case.jackknife, tol=settings.tol, max_iter=settings.max_iter,
-        seed=settings.seed, threads=settings.threads,
+        seed=settings.seed, threads=settings.threads, **more,
     )  # fmt: skip
 
 
