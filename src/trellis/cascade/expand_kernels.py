@@ -64,6 +64,7 @@ def expand(
     code, chance, factor = np.empty(most, np.int64), np.empty(most), np.empty(most)
     divisor, earlier = np.empty(most, np.int64), np.empty(most, np.int64)  # earlier: the label before
     nodes, room, found = len(node_p), len(ids), 0
+    onward = most_onward(node_start, node_label, arc_start, arc_before, arc_p, chained)
     start[0] = 0
     for s in range(len(offsets) - 1):
         a, b = offsets[s], offsets[s + 1]
@@ -100,8 +101,16 @@ def expand(
                         ):
                             mode[k] = ARC if with_last and part_row[x - 1] == part_row[x] - 1 else PAIR
                             entry[k], end[k] = arc_start[stage, place] - 1, arc_start[stage, place + 1]
-                            if mode[k] == ARC:  # arcs rise by the label before
-                                entry[k] = first_from(arc_before, entry[k] + 1, end[k], label[k - 1]) - 1
+                            if mode[k] == ARC:
+                                d = entry[k - 1]
+                                if mode[k - 1] != NODE:
+                                    here = node_start[stage, place]
+                                    d = place_of(node_label, node_start[stage, place - 1], here, label[k - 1])
+                                divisor[k] = d
+                                if d >= 0 and chance[k - 1] * onward[d] / node_p[d] > least:  # arcs rise by `before`
+                                    entry[k] = first_from(arc_before, entry[k] + 1, end[k], label[k - 1]) - 1
+                                else:
+                                    entry[k] = end[k]
                         else:
                             mode[k] = NODE
                             entry[k], end[k] = node_start[stage, place] - 1, node_start[stage, place + 1]
@@ -114,7 +123,6 @@ def expand(
                             k -= 1
                             continue
                         e = entry[k]
-                        divisor[k] = -1
                         so_far = chance[k - 1] if k > 0 else 1.0
                         if mode[k] == NODE:
                             label[k], chance[k] = node_label[e], so_far * node_p[e]
@@ -123,14 +131,7 @@ def expand(
                         elif mode[k] == SAME:
                             label[k], chance[k] = label[k - 1], so_far
                         elif mode[k] == ARC:
-                            label[k], chance[k] = arc_here[e], so_far * arc_p[e]
-                            stage = part_stage[x]
-                            if mode[k - 1] == NODE:
-                                divisor[k] = entry[k - 1]
-                            else:
-                                here = node_start[stage, place]
-                                divisor[k] = place_of(node_label, node_start[stage, place - 1], here, label[k - 1])
-                            chance[k] = chance[k] / node_p[divisor[k]] if divisor[k] >= 0 else 0.0
+                            label[k], chance[k] = arc_here[e], so_far * arc_p[e] / node_p[divisor[k]]
                         else:
                             chance[k] = so_far
                         earlier[k] = -1
@@ -174,6 +175,25 @@ def expand(
                     found += 1
             start[t + 1] = found
     return found
+
+
+@part
+def most_onward(
+    node_start: Array, node_label: Array, arc_start: Array, arc_before: Array, arc_p: Array, chained: Array
+) -> Array:
+    """The most probable arc out of each node, F64[nodes], 0 where none is listed: no choice goes on with more."""
+    most = np.zeros(len(node_label))
+    for stage in range(len(chained)):
+        if not chained[stage]:
+            continue
+        for t in range(1, arc_start.shape[1] - 1):
+            d, end = node_start[stage, t - 1], node_start[stage, t]
+            for e in range(arc_start[stage, t], arc_start[stage, t + 1]):
+                while d < end and node_label[d] < arc_before[e]:
+                    d += 1
+                if d < end and node_label[d] == arc_before[e] and arc_p[e] > most[d]:
+                    most[d] = arc_p[e]
+    return most
 
 
 @part
