@@ -12,7 +12,12 @@ from trellis.studies.azuma.paper import TABLE_2
 from trellis.studies.azuma.plan import MAIN
 from trellis.studies.azuma.results import Study
 
-SHOWN = {"table1": "as printed", MAIN: "left out", "presets": "presets"}  # systems with all three wires
+SHOWN = {
+    "table1": "as printed",
+    MAIN: "left out",
+    "nodes": "left out, no pairs",
+    "presets": "presets",
+}  # systems with all three wires
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ def _wires(study: Study) -> str:
     wires = ("gold", "onebest", "kbest", "sample", "marginal", "joint")
     rows = [(f"`{wire}`", Case(MAIN, wire)) for wire in wires]
     rows += [(f"`{wire}`, 5 folds", Case(MAIN, wire, jackknife=5)) for wire in ("onebest", "marginal")]
-    rows += [(f"`{wire}`, no pairs on transitions", Case("nodes", wire)) for wire in ("marginal", "joint")]
+    rows += [(f"`{wire}`, no pairs on transitions", Case("nodes", wire)) for wire in ("gold", *WIRES)]
     rows.append((f"`joint`, the upper stage's loss times {LIGHT}", Case("light", "joint")))
     return score_table(study, "wire", rows)
 

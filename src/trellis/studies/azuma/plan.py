@@ -27,7 +27,8 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
     if part == "wires":
         others = [Case(MAIN, wire) for wire in ("kbest", "sample")]
         folded = [Case(MAIN, wire, jackknife=5) for wire in ("onebest", "marginal")]
-        return [*others, *folded, Case("nodes", "marginal"), Case("nodes", "joint"), Case("light", "joint")]
+        plain = [Case("nodes", wire) for wire in ("gold", *WIRES)]
+        return [*others, *folded, *plain, Case("light", "joint")]
     if part == "sizes":
         return [Case(MAIN, wire, sentences=size) for size in sizes for wire in WIRES]
     if part == "layers":
@@ -43,7 +44,7 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
 
 def compared_cases(annotated: Sequence[int]) -> list[list[Case]]:
     """Whose differences are tested, each with each of its group."""
-    systems = [[Case(system, wire) for wire in WIRES] for system in ("table1", MAIN, "presets")]
+    systems = [[Case(system, wire) for wire in WIRES] for system in ("table1", "nodes", MAIN, "presets")]
     return [*systems, *([Case(MAIN, wire, annotated=count) for wire in WIRES] for count in annotated)]
 
 

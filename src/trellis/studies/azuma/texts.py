@@ -14,7 +14,8 @@ READ = """
 Features are those of the paper's Table 1. As printed, one of them says which parts of speech a word has in the training
 data; there, a word seen once has just the one that it should get. So the lower stage is surer of the training data
 than it can be of anything else, and what the upper stage learns from is not what it will meet. *Left out*: the same
-with the labels that the word has at other tokens (`tags_elsewhere`). Weights exist for attributes and labels that occur
+with the labels that the word has at other tokens (`tags_elsewhere`). *No pairs*: without pairs of parts of speech on
+transitions. *Presets*: the features `pos` and `chunking`. Weights exist for attributes and labels that occur
 together.
 """
 CLAIMS = """
