@@ -14,11 +14,6 @@ from trellis.studies.azuma.results import Study
 
 # systems with all three wires
 SHOWN = {"table1": "as printed", MAIN: "left out", "nodes": "left out, no pairs", "presets": "presets"}
-    "table1": "as printed",
-    MAIN: "left out",
-    "nodes": "left out, no pairs",
-    "presets": "presets",
-}  # systems with all three wires
 
 
 @dataclass(frozen=True)
