@@ -35,8 +35,9 @@ right parts of speech (they trace back to the lower stage), and how many others 
 """
 LAYERS = """
 All sentences have chunks, but only so many have parts of speech. Now the lower stage is not sure of the sentences that
-the upper one learns from, so that what goes back to it has something to teach. (Labels less probable than 0.01 are not
-read here; there would be many.)
+the upper one learns from, so that what goes back to it has something to teach. The upper stage's loss is
+of all sentences and the lower one's of a few, so labels may come to serve the upper stage more than the annotation.
+(Labels less probable than 0.01 are not read here; there would be many.)
 """
 PRESETS = """
 The presets `pos` and `chunking`; the latter reads words, and parts of speech, pairs and triples of them, in a window of
