@@ -11,6 +11,7 @@ from trellis.corpus.sample import sample_path
 from trellis.errors import DataError, SettingError
 from trellis.studies.azuma import output
 from trellis.studies.azuma.cases import Case
+from trellis.studies.azuma.pictures import points
 from trellis.studies.azuma.plan import PARTS, cases_of
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.study import Settings, quick_settings, run_study
@@ -42,6 +43,13 @@ def test_every_case_has_scores_and_predictions(study):
     joint = found.of(Case("left-out", "joint"))
     assert joint.errors["all"] >= joint.errors["traced"] >= 0
     assert "left-out-onebest / left-out-joint" in found.tests
+
+
+def test_curves_are_of_one_system(study):
+    found, _ = study
+    for wire in ("onebest", "joint"):
+        mine = points(found, wire, "chunk", "f1")
+        assert mine == {150: 100 * found.of(Case("left-out", wire)).scores["chunk"]["f1"]}
 
 
 def test_results_come_back_from_their_file_and_make_a_page(study, tmp_path):

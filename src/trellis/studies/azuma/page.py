@@ -182,14 +182,14 @@ def _ud(study: Study) -> str:
     for outcome in study.outcomes:
         if outcome.case.system == "ud":
             scores = [percent(outcome, target, "accuracy") for target in ("upos", "xpos", "feats")]
-            rows.append([f"`{outcome.case.wire}`", *scores, f"{outcome.seconds:.0f} s"])
+            rows.append([f"`{outcome.case.wire}`", *scores])
     if not rows:
         return ""
     count = next(o.case.sentences for o in study.outcomes if o.case.system == "ud")
     return page(
         f"UD English EWT, {'all' if count is None else f'{count:,}'} training sentences: `xpos` reads `upos`, and "
         "`feats` both. Accuracy on test data:",
-        table(["wire", "upos", "xpos", "feats", "training"], rows),
+        table(["wire", "upos", "xpos", "feats"], rows),
     )
 
 

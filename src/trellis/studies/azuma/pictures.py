@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from trellis.report.plots import BLUE, GREEN, VERMILLION, Line, Panel, Style, draw
+from trellis.studies.azuma.cases import Case
 from trellis.studies.azuma.paper import NAMES
 from trellis.studies.azuma.plan import MAIN, WIRES
 from trellis.studies.azuma.results import Study
@@ -37,8 +38,8 @@ def points(study: Study, wire: str, target: str, measure: str) -> dict[int, floa
     found = {}
     for outcome in study.outcomes:
         case = outcome.case
-        if (case.system, case.wire, case.jackknife) != (MAIN, wire, 0) or target not in outcome.scores:
-            continue
+        if case != Case(MAIN, wire, sentences=case.sentences) or target not in outcome.scores:
+            continue  # another one, with folds, or with some layers only
         score = outcome.scores[target][measure]
         size = case.sentences or _all(study)
         if score is not None and size:

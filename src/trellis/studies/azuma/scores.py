@@ -21,6 +21,5 @@ def score_table(study: Study, what: str, rows: Sequence[tuple[str, Case]]) -> st
     for name, case in rows:
         outcome = study.of(case)
         if outcome is not None:
-            scores = [percent(outcome, "pos", "accuracy"), percent(outcome, "chunk", "f1")]
-            found.append([name, *scores, f"{outcome.seconds:.0f} s"])
-    return table([what, "parts of speech", "chunks, F1", "training"], found) if found else ""
+            found.append([name, percent(outcome, "pos", "accuracy"), percent(outcome, "chunk", "f1")])
+    return table([what, "parts of speech", "chunks, F1"], found) if found else ""
