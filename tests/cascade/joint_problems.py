@@ -27,7 +27,8 @@ NAMES = "abcdefgh"
 def make_joint(seed, stages, lengths=(4, 0, 1, 3), least=0.0, scale=1.0):
     """`stages`: dicts with `labels` (a number), `features` (of lower stages, by the names s0, s1, ... and of x), and
     maybe `kind` (order0, order1, order2, segments), `loss`, `weights` (of sentences), `known` (share of tokens),
-    `curve`. Returns the shard, the number of weights, and weights drawn at random."""
+    `curve` and `pairs` (which pairs of labels have weights: all or some). Returns the shard, the number of weights,
+    and weights drawn at random."""
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     tokens = int(offsets[-1])
@@ -110,11 +111,14 @@ def _stage(rng, s, stage, stages, corpus, gold, base):
     base += layout.size
     reads = None
     if wiring is not None:
+        has_weight = np.ones((wiring.arc_attributes, labels**2), bool)
+        if stage.get("pairs") == "some":
+            has_weight = rng.random(has_weight.shape) < 0.6
         all_labels = WeightLayout(
             labels, np.arange(wiring.attributes + 1, dtype=np.int64) * labels,
             np.tile(np.arange(labels, dtype=np.int32), wiring.attributes), np.zeros(0, np.int32), np.zeros(0, np.int32),
-            np.arange(wiring.arc_attributes + 1, dtype=np.int64) * labels**2,
-            np.tile(np.arange(labels**2, dtype=np.int32), wiring.arc_attributes),
+            np.concatenate([[0], np.cumsum(has_weight.sum(axis=1))]).astype(np.int64),
+            np.nonzero(has_weight)[1].astype(np.int32),
         )  # fmt: skip
         arcs = ArcWireScoring(all_labels) if wiring.arc_attributes else None
         at = slice(base, base + all_labels.pairs)

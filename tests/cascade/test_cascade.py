@@ -137,7 +137,7 @@ def test_segments_feed_a_chain_and_the_other_way_round(data, tmp_path):
         (lambda: tr.Cascade([tr.Stage("a"), tr.Stage("a")]), "two stages"),
         (lambda: tr.Cascade([tr.Stage("a", reads=["a"])]), "reads itself"),
         (lambda: tr.Cascade([tr.Stage("a")], wire="telegraph"), "wire is 'telegraph'"),
-        (lambda: tr.Cascade([tr.Stage("a")], jackknife=5), "jackknife has no meaning"),
+        (lambda: tr.Cascade([tr.Stage("a")], wire="gold", jackknife=5), "jackknife has no meaning"),
         (lambda: tr.Cascade([]), "stages"),
     ],
 )

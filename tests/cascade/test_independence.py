@@ -89,7 +89,7 @@ def test_folds_have_not_seen_their_labels():
         tr.Cascade(stages, wire="marginal", jackknife=3, threads=1), stages,
         data.with_column("pos", Column.of(labels.tolist())), None, Keeping(),
     )  # fmt: skip
-    beliefs = jackknifed(learning, 0)
+    beliefs = jackknifed(learning, learning.folds, 0)
     once = learning.ready[0].labels.index("ONCE")
     first = int(beliefs.nodes.start[int(data.offsets[20])])  # the fold of sentences 0..19
     assert once not in beliefs.nodes.label[:first]

@@ -14,6 +14,10 @@ CASES = {
     "triples of labels": [LOWER, {"labels": 2, "features": "(s0[-1] & s0[0] & s0[1])"}],
     "labels that are no neighbours": [LOWER, {"labels": 2, "features": "(s0[-1] & s0[1])"}],
     "pairs on transitions": [LOWER, {"labels": 2, "features": "s0[0] + transitions(s0[-1] & s0[0])"}],
+    "some pairs on transitions": [
+        LOWER,
+        {"labels": 3, "features": "s0[0] + transitions(s0[-1] & s0[0])", "pairs": "some"},
+    ],
     "labels on transitions": [LOWER, {"labels": 3, "features": "s0[0] + transitions(s0[0])"}],
     "with the input": [LOWER, {"labels": 2, "features": "(x[0] & s0[0]) + (x[-1] & s0[-1] & s0[0])"}],
     "functions of arcs": [

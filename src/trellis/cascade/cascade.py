@@ -42,7 +42,7 @@ class Cascade(Answering, Filed):
     k, samples: how many paths, for kbest and sample.
     least: what is less probable is not read.
     jackknife: upper stages learn from lower ones that have not seen the sentence: the training data are cut into so
-    many folds (0: off; not for gold and joint). Sentences are folded as they stand; shuffle them if they are in order.
+    many folds (0: off; not for gold). Sentences are folded as they stand; shuffle them if they are in order.
     schedule: whether joint training is of all stages together, or in turns (alternate), of each stage `rounds` times.
     frozen: targets of stages (or one of them) that joint training leaves as they are.
     optimizer, options, max_iter, tol, patience: of joint training; stages have their own.
@@ -119,6 +119,8 @@ class Cascade(Answering, Filed):
             raise DataError(f"a cascade learns from a corpus with columns (read_conll), not from {type(X).__name__}")
         if dev is not None:
             check_development(dev)
+        if start is not None and self.jackknife and self.wire == "joint":
+            raise SettingError("folds know nothing of what a start has learned; leave jackknife or start out")
         keeping = Keeping(checkpoint, resume, checkpoint_every, log, progress)
         learning = Learning(self, stages, X, dev, keeping, None if start is None else _model_of(start))
         outcomes = {}
@@ -211,8 +213,8 @@ class Cascade(Answering, Filed):
                 raise SettingError(f"frozen names '{name}', which no stage predicts; there are: {', '.join(names)}")
         if set(names) <= set(self._frozen) or (self._frozen and self.wire != "joint"):
             raise SettingError("frozen is for joint training, which needs a stage to train; leave it out")
-        if self.jackknife and self.wire in ("gold", "joint"):
-            raise SettingError(f"jackknife has no meaning with the wire '{self.wire}'; leave it out")
+        if self.jackknife and self.wire == "gold":
+            raise SettingError("jackknife has no meaning with the wire 'gold'; leave it out")
         if self.schedule not in SCHEDULES:
             raise SettingError(f"schedule is {shown(self.schedule)}; expected {' or '.join(SCHEDULES)}")
         ordered = in_order(self.stages)

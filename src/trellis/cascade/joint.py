@@ -38,13 +38,15 @@ I64 = NDArray[np.int64]
 
 class JointShard:
     """Stages in such an order that lower ones come first, all over the same sentences, cut into the same blocks.
-    `index`: see `Shard`. `least`: nodes and arcs that are no more probable are not read."""
+    `index`: see `Shard`. `least`: nodes and arcs that are no more probable are not read. `delta`: what is added to all
+    weights before anything is asked, F64[weights of the cascade], nothing if None (see `folded`)."""
 
     def __init__(self, stages: Sequence[JointStage], least: float):
         self.stages, self.least = list(stages), least
         self.blocks, self.offsets = stages[0].shard.blocks, stages[0].shard.offsets
         self.keeping = 0
         self.loss = stages[-1].shard.loss
+        self.delta: F64 | None = None
         self._given: dict[int, Found] = {}
 
     @property
@@ -61,14 +63,14 @@ class JointShard:
         return all(stage.shard.has_curvature for stage in self.stages)
 
     def value(self, theta: F64) -> float:
-        weights, value = [self._load(stage, theta) for stage in self.stages], 0.0
+        weights, value = self._loaded(theta), 0.0
         for n in range(len(self.blocks)):
             for stage, here in zip(self.stages, self._up(weights, n), strict=True):
                 value += float(answer_of(stage, here, n).values.sum())
         return value
 
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
-        weights, value = [self._load(stage, theta) for stage in self.stages], 0.0
+        weights, value = self._loaded(theta), 0.0
         self._begin()
         for n in range(len(self.blocks)):
             value += go_back(self.stages, weights, self._up(weights, n), n)
@@ -78,7 +80,7 @@ class JointShard:
         """The Hessian, or what losses have in its place, times a direction, F64[local]."""
         from trellis.cascade.product import add_product
 
-        weights = [self._load(stage, theta) for stage in self.stages]
+        weights = self._loaded(theta)
         along = [self._load(stage, direction, along=True) for stage in self.stages]
         self._begin()
         for n in range(len(self.blocks)):
@@ -89,7 +91,7 @@ class JointShard:
 
     def hessian_diagonal(self, theta: F64) -> F64:
         """About that of the stages' losses, F64[local], as if what is read were given."""
-        weights = [self._load(stage, theta) for stage in self.stages]
+        weights = self._loaded(theta)
         self._begin()
         for n in range(len(self.blocks)):
             for stage, here in zip(self.stages, self._up(weights, n, keep=True), strict=True):
@@ -110,6 +112,10 @@ class JointShard:
     def add_to(self, total: F64, gradient: F64) -> None:
         """Adds numbers of this shard's weights to ones of all weights."""
         add_at(gradient, self.index, total)
+
+    def _loaded(self, theta: F64) -> list[StageWeights]:
+        at = theta if self.delta is None else theta + self.delta
+        return [self._load(stage, at) for stage in self.stages]
 
     def _load(self, stage: JointStage, theta: F64, along: bool = False) -> StageWeights:
         """`along`: theta is a direction."""

@@ -54,3 +54,10 @@ def check_joint(cascade: Cascade) -> None:
             )
         if estimator.l1 > 0:
             raise SettingError(f"stage '{stage.target}': joint training knows no l1; use l2, or another wire")
+    read = {name for stage in cascade.stages for name in stage.reads}
+    for stage in cascade.stages:
+        if cascade.jackknife and stage.target in read and stage.model != "crf":
+            raise SettingError(
+                f"stage '{stage.target}': jackknife in joint training is for stages of the model crf; use the wire "
+                "marginal, or leave jackknife out"
+            )

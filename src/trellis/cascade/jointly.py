@@ -6,7 +6,7 @@ import logging
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +44,15 @@ class Jointly:
 
         reads, least = self.learning.reads, self.learning.model.least
         theta = np.concatenate([stage.model.weights for stage in self.learning.model.stages])
-        shards, prior = joint_shards(self.ready, reads, least), joint_prior(self.ready, self.cascade.seed)
+        cut = partial(joint_shards, self.ready, reads, least)
+        if self.cascade.jackknife:
+            from trellis.cascade.folded import Folded
+
+            cut = partial(Folded(self.learning, self.learning.folds, theta).shards, least)
+
+        shards, prior = cut(), joint_prior(self.ready, self.cascade.seed)
         _LOG.info("all stages as one")
-
-        def batches() -> Any:
-            return joint_shards(self.ready, reads, least, BATCH)
-
-        with JointObjective(shards, len(theta), prior, self.learning.threads, batches) as objective:
+        with JointObjective(shards, len(theta), prior, self.learning.threads, partial(cut, BATCH)) as objective:
             if self.cascade.schedule == "alternate":
                 outcome = self._in_turns(objective, theta)
             else:

@@ -6,13 +6,14 @@ import logging
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.development import StageDevelopment
-from trellis.cascade.jackknife import jackknifed
+from trellis.cascade.jackknife import Fold, folds_of, jackknifed
 from trellis.cascade.keeping import Keeping
 from trellis.cascade.model import BATCH, CascadeModel, TrainedStage
 from trellis.cascade.plan import Beliefs, joined
@@ -126,8 +127,12 @@ class Learning:
         if self.cascade.wire == "gold":
             return self.ready[s].gold_beliefs
         if self.cascade.jackknife:
-            return jackknifed(self, s)
+            return jackknifed(self, self.folds, s)
         return self._in_batches(s, packed, self.corpus.offsets)
+
+    @cached_property
+    def folds(self) -> list[Fold]:
+        return folds_of(self)
 
     def _in_batches(self, s: int, packed: Packed, offsets: I64) -> Beliefs:
         if self.cascade.wire == "gold":

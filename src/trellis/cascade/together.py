@@ -26,7 +26,7 @@ from trellis.scoring.wires import ArcWireScoring, WireScoring
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-_WRITTEN = 512  # tokens in a block where a stage's lattices are written out arc by arc
+_WRITTEN = 512  # tokens in a block where arcs are written out one by one: a stage's, or what it reads on them
 
 
 def joint_shards(
@@ -36,33 +36,48 @@ def joint_shards(
     is not left to the size of the data. Such small shards must be asked one after the other."""
     bases = np.cumsum([0, *(one.model.layout.size for one in ready)]).tolist()
     parts = [
-        _Part(one, base, lower, float(one.stage.weight)) for one, base, lower in zip(ready, bases, reads, strict=False)
+        Part(one, base, lower, float(one.stage.weight))
+        for one, base, lower in zip(ready, bases[:-1], reads, strict=True)
     ]
-    block = BLOCK if all(_is_quick(one.model.layout) for one in ready) else _WRITTEN
-    read = {s for lower in reads for s in lower}
+    return cut_parts(parts, runs_of(ready[0].offsets, sentences), least, sentences is not None)
+
+
+def runs_of(offsets: I64, sentences: int | None = None) -> list[tuple[int, int]]:
+    """The sentences of shards: so many each, or as their lengths make it."""
+    if sentences is None:
+        return cuts(offsets)
+    count = len(offsets) - 1
+    return [(a, min(a + sentences, count)) for a in range(0, count, sentences)]
+
+
+def cut_parts(
+    parts: Sequence[Part], runs: Sequence[tuple[int, int]], least: float, in_turn: bool = False
+) -> list[JointShard]:
+    """Shards of some sentences each, of the stages `parts`, whose `lower` are places among these. `in_turn`: shards are
+    asked one after the other, and may share what they work with."""
+    block = min(_block(part.ready) for part in parts)
+    read = {s for part in parts for s in part.lower}
     chained = {
         s
-        for one, lower in zip(ready, reads, strict=True)
-        if one.wiring is not None
-        for s, pairs in zip(lower, one.wiring.chained, strict=True)
-        if pairs and ready[s].is_chain
+        for part in parts
+        if part.ready.wiring is not None
+        for s, pairs in zip(part.lower, part.ready.wiring.chained, strict=True)
+        if pairs and parts[s].ready.is_chain
     }
-    count = len(ready[0].offsets) - 1
-    small = None if sentences is None else [(a, min(a + sentences, count)) for a in range(0, count, sentences)]
-    shared = [None if small is None else part.scorings() for part in parts]
+    shared = [part.scorings() if in_turn else None for part in parts]
     return [
         JointShard(
             [part.stage(a, b, block, s in read, s in chained, scorings=shared[s]) for s, part in enumerate(parts)],
             least,
         )
-        for a, b in small or cuts(ready[0].offsets)
+        for a, b in runs
     ]
 
 
 def stage_shards(ready: Ready, beliefs: Sequence[Beliefs], least: float) -> list[JointShard]:
     """A stage by itself, with what it reads of lower ones given."""
-    part = _Part(ready, 0, (), 1.0)
-    block = BLOCK if _is_quick(ready.model.layout) else _WRITTEN
+    part = Part(ready, 0, (), 1.0)
+    block = _block(ready)
     return [JointShard([part.stage(a, b, block, False, False, beliefs)], least) for a, b in cuts(ready.offsets)]
 
 
@@ -72,12 +87,17 @@ def joint_prior(ready: Sequence[Ready], seed: int) -> Prior:
     return PriorsOfParts([one.model.layout.size for one in ready], priors)
 
 
-def _is_quick(layout: WeightLayout | SegmentLayout) -> bool:
-    return isinstance(layout, WeightLayout) and layout.order <= 1
+def _block(ready: Ready) -> int:
+    """Tokens in a block."""
+    layout = ready.model.layout
+    is_quick = isinstance(layout, WeightLayout) and layout.order <= 1
+    has_all_pairs = ready.reads_arcs and bool(ready.stage.settings.get("all_pairs"))
+    return BLOCK if is_quick and not has_all_pairs else _WRITTEN
 
 
-class _Part:
-    """A stage, ready to be cut."""
+class Part:
+    """A stage, ready to be cut: `base`, where its weights begin in theta; `lower`, the stages that it reads; `weight`,
+    that of its loss."""
 
     def __init__(self, ready: Ready, base: int, lower: tuple[int, ...], weight: float):
         self.ready, self.lower = ready, lower

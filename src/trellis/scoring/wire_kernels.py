@@ -133,3 +133,35 @@ def hand_back(
         for p in range(count):
             gradient[first + p] += v * by_pair[slot[n + p]]
         n += count
+
+
+@kernel
+def add_rows(start: Array, ids: Array, values: Array, rows: Array, out: Array) -> None:
+    """As `add_weighted` where every attribute has a weight for every pair, rows: F64[attributes, pairs]; every token
+    that has any attribute has a row of out: F64[..., pairs]."""
+    n = -1
+    for t in range(len(start) - 1):
+        if start[t] < start[t + 1]:
+            n += 1
+        for k in range(start[t], start[t + 1]):
+            v, row = values[k], rows[ids[k]]
+            to = out[n]
+            for p in range(len(to)):
+                to[p] += v * row[p]
+
+
+@kernel
+def hand_back_rows(
+    start: Array, ids: Array, values: Array, rows: Array, by_pair: Array, gradient: Array, by_value: Array
+) -> None:
+    """As `hand_back` likewise; by_pair as out in `add_rows`, gradient: F64[attributes, pairs]."""
+    n = -1
+    for t in range(len(start) - 1):
+        if start[t] < start[t + 1]:
+            n += 1
+        for k in range(start[t], start[t + 1]):
+            v, row, of, to, total = values[k], rows[ids[k]], by_pair[n], gradient[ids[k]], 0.0
+            for p in range(len(of)):
+                total += row[p] * of[p]
+                to[p] += v * of[p]
+            by_value[k] = total

@@ -23,13 +23,17 @@ from trellis.scoring.layout import I32, WeightLayout
 from trellis.scoring.occurring import Occurring
 from trellis.scoring.wire_kernels import (
     add_packed_gradient,
+    add_rows,
     add_weighted,
     gather_pairs,
     hand_back,
+    hand_back_rows,
     packed_value_gradient,
 )
 
 F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+U16 = NDArray[np.uint16]
 
 
 @dataclass(frozen=True)
@@ -82,10 +86,10 @@ class WireScoring:
 @dataclass(frozen=True)
 class Gathered:
     """Occurrences as patches, one for each token that has any: `slot` says where each weight of each occurrence is
-    among the patches' weights."""
+    among the patches' weights; None where all of them have weights for all pairs, in order."""
 
     occurring: Occurring
-    slot: I32
+    slot: I32 | None
     patches: Patches
 
 
@@ -96,10 +100,30 @@ class ArcWireScoring:
     def __init__(self, layout: WeightLayout):
         self.start, (self.source, self.target) = layout.arc_start, layout.arc_sides
         self.labels, self.size = layout.labels, len(layout.arc_pair)
+        self.are_rows = bool((np.diff(self.start) == self.labels**2).all())
         self._gradient = np.zeros(self.size)
 
     def gathered(self, weights: F64, occurring: Occurring) -> Gathered:
         """Occurrences must not be at the first tokens of sentences, where no transition leads to."""
+        slot, source, target, ends = self._in_rows(occurring) if self.are_rows else self._placed(occurring)
+        scores = self._sums(weights, occurring.values, occurring, slot, len(source))
+        has_any = np.diff(ends) > 0
+        first = np.append(ends[:-1][has_any], ends[-1])
+        with np.errstate(over="ignore"):
+            powers, reach = np.exp(scores), reach_of_patches(scores, first)
+        indptr, ids = np.concatenate([[0], np.cumsum(has_any)]), np.arange(len(first) - 1, dtype=np.int32)
+        patches = Patches(indptr.astype(np.int64), ids, np.zeros(0), first, source, target, scores, powers, reach)
+        return Gathered(occurring, slot, patches)
+
+    def _in_rows(self, occurring: Occurring) -> tuple[None, U16, U16, I64]:
+        """As `_placed`, where each token with an attribute has all pairs."""
+        has_any, cells = np.diff(occurring.start) > 0, self.labels**2
+        count = int(has_any.sum())
+        ends = np.concatenate([[0], np.cumsum(has_any) * cells]).astype(np.int64)
+        return None, np.tile(self.source[:cells], count), np.tile(self.target[:cells], count), ends
+
+    def _placed(self, occurring: Occurring) -> tuple[I32, U16, U16, I64]:
+        """`slot`, the pairs of all tokens, and where those of each end, I64[tokens + 1]."""
         ids, tokens = occurring.ids, len(occurring.start) - 1
         total = int((self.start[ids + 1] - self.start[ids]).sum())
         slot, ends = np.empty(total, np.int32), np.empty(tokens + 1, np.int64)
@@ -107,18 +131,17 @@ class ArcWireScoring:
         size = gather_pairs(
             occurring.start, ids, self.start, self.source, self.target, self.labels, slot, ends, source, target
         )
-        scores = np.zeros(size)
-        add_weighted(ids, occurring.values, self.start, weights, slot, scores)
-        there = np.flatnonzero(np.diff(ends) > 0)
-        first = np.append(ends[there], size)
-        with np.errstate(over="ignore"):
-            powers, reach = np.exp(scores), reach_of_patches(scores, first)
-        indptr = np.concatenate([[0], np.cumsum(np.diff(ends) > 0)]).astype(np.int64)
-        patches = Patches(
-            indptr, np.arange(len(there), dtype=np.int32), np.zeros(0), first, source[:size].copy(),
-            target[:size].copy(), scores, powers, reach,
-        )  # fmt: skip
-        return Gathered(occurring, slot, patches)
+        return slot, source[:size].copy(), target[:size].copy(), ends
+
+    def _sums(self, weights: F64, values: F64, occurring: Occurring, slot: I32 | None, size: int) -> F64:
+        """Of the weights times values of each token's attributes, for the pairs of its patch."""
+        out = np.zeros(size)
+        if slot is None:
+            rows = weights.reshape(-1, self.labels**2)
+            add_rows(occurring.start, occurring.ids, values, rows, out.reshape(-1, self.labels**2))
+        else:
+            add_weighted(occurring.ids, values, self.start, weights, slot, out)
+        return out
 
     def begin(self) -> None:
         self._gradient.fill(0.0)
@@ -133,10 +156,8 @@ class ArcWireScoring:
 
     def along(self, weights: F64, direction: F64, values: F64, gathered: Gathered) -> F64:
         """How the patches' weights change when the weights do and the values do."""
-        at, out = gathered.occurring, np.zeros(len(gathered.patches.weights))
-        add_weighted(at.ids, at.values, self.start, direction, gathered.slot, out)
-        add_weighted(at.ids, values, self.start, weights, gathered.slot, out)
-        return out
+        at, slot, size = gathered.occurring, gathered.slot, len(gathered.patches.weights)
+        return self._sums(direction, at.values, at, slot, size) + self._sums(weights, values, at, slot, size)
 
     def add_along(
         self, weights: F64, direction: F64, values: F64, by_patch: F64, change: F64, gathered: Gathered
@@ -150,8 +171,12 @@ class ArcWireScoring:
         self._handed_back(gathered.occurring.values**2, np.zeros(self.size), by_patch, gathered, self._gradient)
 
     def _handed_back(self, values: F64, weights: F64, by_patch: F64, gathered: Gathered, gradient: F64) -> F64:
-        out = np.empty(len(values))
-        hand_back(gathered.occurring.ids, values, self.start, weights, gathered.slot, by_patch, gradient, out)
+        at, out, cells = gathered.occurring, np.empty(len(values)), self.labels**2
+        if gathered.slot is None:
+            rows, by_pair, to = (array.reshape(-1, cells) for array in (weights, by_patch, gradient))
+            hand_back_rows(at.start, at.ids, values, rows, by_pair, to, out)
+        else:
+            hand_back(at.ids, values, self.start, weights, gathered.slot, by_patch, gradient, out)
         return out
 
     def collected(self) -> F64:

@@ -1,0 +1,153 @@
+"""Joint training that reads lower stages as if they had not learned from the sentence."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.cascade.joint_problems import numerical
+
+import trellis as tr
+from trellis.cascade.folded import Folded
+from trellis.cascade.jackknife import jackknifed
+from trellis.cascade.keeping import Keeping
+from trellis.cascade.learning import Learning
+from trellis.cascade.stage import in_order
+from trellis.cascade.together import joint_prior, joint_shards, stage_shards
+from trellis.corpus import Column
+from trellis.engine import ThreadedObjective
+from trellis.errors import SettingError
+
+LEAST = 1e-4
+POS = tr.Stage("pos", "word[0] + suffix(word, 1, 2)[0] + tags(word)[0]", tol=1e-2)
+CHUNK = tr.Stage("chunk", "word[0] + pos[-1:1] + transitions(pos[-1] & pos[0])", reads=["pos"], tol=1e-2, weight=0.5)
+ENTITY = tr.Stage("entity", "word[0] + pos[0] + chunk[0] + (chunk[-1] & chunk[0])", reads=["pos", "chunk"], tol=1e-2)
+
+
+def train():
+    return tr.sample_corpus("train").slice(0, 40)
+
+
+def with_few_labels(corpus):
+    """Parts of speech that no fold lacks."""
+    coarse = [tag[0] if tag[0] in "NVD" else "other" for tag in corpus["pos"].values()]
+    return corpus.with_column("pos", Column.of(coarse))
+
+
+def learned(stages, folds=3):
+    """Stages trained one by one, and where joint training begins."""
+    cascade = tr.Cascade(stages, jackknife=folds, tol=1e-2, threads=1)
+    learning = Learning(cascade, in_order(stages), with_few_labels(train()), None, Keeping())
+    learning.stage_by_stage()
+    return learning, learning.model.weights
+
+
+def objective_of(learning, theta, shards):
+    return ThreadedObjective(shards, len(theta), joint_prior(learning.ready, 0), 1)
+
+
+STAGES = {"two": [POS, CHUNK], "three": [POS, CHUNK, ENTITY]}
+
+
+@pytest.mark.parametrize("stages", STAGES.values(), ids=STAGES)
+def test_gradient_and_products_equal_finite_differences(stages):
+    learning, start = learned(stages)
+    folded = Folded(learning, learning.folds, start)
+    rng = np.random.default_rng(0)
+    theta, direction = start + 0.1 * rng.normal(size=len(start)), rng.normal(size=len(start))
+    with objective_of(learning, theta, folded.shards(0.0)) as objective:
+        value, gradient = objective.value_and_gradient(theta)
+        assert value == pytest.approx(objective.value(theta), rel=1e-12)
+        index = rng.choice(len(theta), 60, replace=False)
+        expected = numerical(objective.value, theta, index)
+        np.testing.assert_allclose(gradient[index], expected, atol=1e-5, rtol=1e-5)
+        step = 1e-5
+        moved = [objective.gradient(theta + sign * step * direction) for sign in (1, -1)]
+        product = objective.hessian_vector(theta, direction)
+        np.testing.assert_allclose(product, (moved[0] - moved[1]) / (2 * step), atol=1e-4, rtol=1e-4)
+        assert (objective.hessian_diagonal(theta) > 0).all()
+
+
+def test_at_first_the_upper_stage_reads_what_the_folds_say():
+    """Its loss is that of a stage which is given the folds' beliefs."""
+    learning, theta = learned([POS, CHUNK])
+    shards = Folded(learning, learning.folds, theta).shards(LEAST)
+    given = stage_shards(learning.ready[1], [jackknifed(learning, learning.folds, 0)], LEAST)
+    own = theta[learning.ready[0].model.layout.size :]
+    upper = sum(shard.value(theta) for shard in shards if shard.delta is not None)
+    assert upper == pytest.approx(CHUNK.weight * sum(shard.value(own) for shard in given), rel=1e-9)
+
+
+def test_the_lower_stages_own_loss_is_as_without_folds():
+    learning, theta = learned([POS, CHUNK])
+    shards = Folded(learning, learning.folds, theta).shards(LEAST)
+    apart = stage_shards(learning.ready[0], [], LEAST)
+    own = theta[: learning.ready[0].model.layout.size]
+    lower = sum(shard.value(theta) for shard in shards if shard.delta is None)
+    assert lower == pytest.approx(sum(shard.value(own) for shard in apart), rel=1e-9)
+
+
+def test_small_shards_are_the_same_objective():
+    learning, theta = learned([POS, CHUNK])
+    folded = Folded(learning, learning.folds, theta)
+    values = [sum(shard.value(theta) for shard in folded.shards(LEAST, size)) for size in (None, 1, 7)]
+    np.testing.assert_allclose(values, values[0], rtol=1e-9)
+
+
+def test_without_folds_it_is_the_usual_objective():
+    """Of folds that say the same as all data do, nothing is moved."""
+    learning, theta = learned([POS, CHUNK])
+    folded = Folded(learning, learning.folds, theta)
+    folded.silent = {0: replace(folded.silent[0], packed=learning.ready[0].packed)}
+    folded.deltas = [{0: np.zeros_like(one[0])} for one in folded.deltas]
+    with (
+        objective_of(learning, theta, folded.shards(LEAST)) as one,
+        objective_of(learning, theta, joint_shards(learning.ready, learning.reads, LEAST)) as usual,
+    ):
+        np.testing.assert_allclose(one.value_and_gradient(theta)[0], usual.value_and_gradient(theta)[0], rtol=1e-12)
+        np.testing.assert_allclose(one.gradient(theta), usual.gradient(theta), atol=1e-9)
+
+
+@pytest.mark.parametrize("optimizer", ["auto", "newton-cg", "sgd"])
+def test_cascades_are_trained_with_folds(optimizer):
+    options = {"epochs": 3} if optimizer == "sgd" else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tr.errors.ConvergenceWarning)
+        cascade = tr.Cascade([POS, CHUNK], jackknife=2, optimizer=optimizer, options=options, tol=1e-2, max_iter=10)
+        cascade.fit(train())
+    assert cascade.evaluate(tr.sample_corpus("test"))["chunk"].f1 > 0.5
+
+
+def test_an_interruption_changes_nothing(tmp_path):
+    def fit(folder, stop_after=None, **more):
+        calls = []
+
+        def progress(found):
+            calls.append(found)
+            if len(calls) == stop_after:
+                raise KeyboardInterrupt
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tr.errors.ConvergenceWarning)
+            cascade = tr.Cascade([POS, CHUNK], jackknife=2, optimizer="lbfgs", tol=1e-9, max_iter=5, threads=1)
+            return cascade.fit(
+                train(), checkpoint=tmp_path / folder, checkpoint_every=1, progress=progress, **more
+            ), len(calls)
+
+    whole, calls = fit("whole")
+    with pytest.raises(KeyboardInterrupt):
+        fit("parts", calls - 2)
+    again, _ = fit("parts", resume=True)
+    np.testing.assert_array_equal(again.model_.weights, whole.model_.weights)
+
+
+def test_what_does_not_go_together_is_refused():
+    segments = tr.Stage("chunk", "word[0]", model="semi-crf")
+    upper = tr.Stage("pos", "word[0] + chunk[0]", reads=["chunk"])
+    with pytest.raises(SettingError, match="stage 'chunk': jackknife in joint training is for stages of the model crf"):
+        tr.Cascade([segments, upper], jackknife=2).check()
+    start = tr.Cascade([POS, CHUNK], wire="marginal").fit(train())
+    with pytest.raises(SettingError, match="start"):
+        tr.Cascade([POS, CHUNK], jackknife=2).fit(train(), start=start)
