@@ -88,7 +88,8 @@ class Learning:
         optimizer, prior = optimizer_of(estimator), prior_of(estimator)
         read = None if ready.wiring is None else self._read(s)
         examples, is_online = ready.examples(read), traits_of(type(optimizer)).is_online
-        if ready.reads_arcs and not is_online:
+        has_values = examples.arcs is not None and examples.arcs.values is not None
+        if ready.reads_arcs and has_values and not is_online:  # best labels have none, and many tokens look the same
             shards: Any = stage_shards(ready, [self.beliefs[k] for k in self.reads[s]], self.model.least_read)
         else:
             shards = cut_into_shards(ready.model.layout, examples, ready.loss, is_online)

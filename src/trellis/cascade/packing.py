@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trellis.features import Packed
+from trellis.features.packed import unless_ones
 from trellis.models.linear import LinearChain
 from trellis.models.segment_model import SegmentModel
 from trellis.scoring.occurring import Occurring, behind
@@ -28,4 +29,4 @@ def with_wires(packed: Packed, features: Any, labels: Occurring, arcs: Occurring
 def _merged(packed: Packed, more: Occurring, base: int) -> Packed:
     values = np.ones(len(packed.ids)) if packed.values is None else packed.values
     both, _ = behind(Occurring(packed.indptr, packed.ids, values), more, base)
-    return replace(packed, indptr=both.start, ids=both.ids, values=both.values)
+    return replace(packed, indptr=both.start, ids=both.ids, values=unless_ones(both.values))

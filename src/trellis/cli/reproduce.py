@@ -129,7 +129,10 @@ def altun(
 @reproduce.command("azuma")
 @_of_every_study("conll2000/, and ud-en-ewt/ if there is one", "cases")
 @click.option(
-    "--only", "parts", multiple=True, help="table, wires, sizes, product, presets, ud or cost; all if not given."
+    "--only",
+    "parts",
+    multiple=True,
+    help="table, pairs, folds, wires, sizes, layers, product, presets, ud or cost; all if not given.",
 )
 @click.option("--threads", type=int, help="All if not given.")
 @click.option("--tol", default=1e-4, show_default=True, help="Gain in ten iterations below which a training stops.")

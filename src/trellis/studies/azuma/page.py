@@ -13,7 +13,7 @@ from trellis.studies.azuma.claims import SHOWN, claims_table
 from trellis.studies.azuma.comparing import between
 from trellis.studies.azuma.paper import NAMES, TABLE_2
 from trellis.studies.azuma.pictures import plots_of
-from trellis.studies.azuma.plan import MAIN, WIRES
+from trellis.studies.azuma.plan import FOLDS, MAIN, WIRES, three_and_folds
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.scores import percent, score_table
 from trellis.studies.azuma.systems import LIGHT, SYSTEMS
@@ -33,7 +33,7 @@ def write_page(study: Study, images: str) -> str:
         texts.CLAIMS if study.tests else "",
         claims_table(study),
         texts.WHY,
-        _tests(study, [[Case(system, wire) for wire in WIRES] for system in SHOWN]),
+        _tests(study, [three_and_folds(system) for system in SHOWN]),
         "## Where errors come from",
         texts.TRACED,
         _errors(study),
@@ -80,6 +80,9 @@ def _table_2(study: Study) -> str:
         pos, chunk = TABLE_2[wire]
         row = [NAMES[wire], f"{pos} / {chunk}"]
         rows.append([*row, *(_both(study.of(Case(system, wire))) for system in SHOWN)])
+    folded = [_both(study.of(Case(system, "joint", jackknife=FOLDS))) for system in SHOWN]
+    if any(folded):
+        rows.append([f"{NAMES['joint']}, {FOLDS} folds", "", *folded])
     rows.append(["told the right parts of speech", "", *(_ceiling(study.of(Case(s, "gold"))) for s in SHOWN)])
     return table(["parts of speech / chunks", "paper", *SHOWN.values()], rows)
 
@@ -114,7 +117,7 @@ def _difference(test: Mapping[str, Any]) -> str:
 
 def _errors(study: Study) -> str:
     rows = []
-    for system in ("table1", MAIN):
+    for system in SHOWN:
         for wire in WIRES:
             found = study.of(Case(system, wire))
             if found is None:
@@ -129,7 +132,7 @@ def _errors(study: Study) -> str:
 def _wires(study: Study) -> str:
     wires = ("gold", "onebest", "kbest", "sample", "marginal", "joint")
     rows = [(f"`{wire}`", Case(MAIN, wire)) for wire in wires]
-    rows += [(f"`{wire}`, 5 folds", Case(MAIN, wire, jackknife=5)) for wire in ("onebest", "marginal")]
+    rows += [(f"`{wire}`, {FOLDS} folds", Case(MAIN, wire, jackknife=FOLDS)) for wire in WIRES]
     rows += [(f"`{wire}`, no pairs on transitions", Case("nodes", wire)) for wire in ("gold", *WIRES)]
     rows.append((f"`joint`, the upper stage's loss times {LIGHT}", Case("light", "joint")))
     return score_table(study, "wire", rows)
@@ -172,7 +175,7 @@ def _product(study: Study) -> str:
 
 def _presets(study: Study) -> str:
     rows = [(f"`{wire}`", Case("presets", wire)) for wire in ("gold", *WIRES)]
-    rows.append(("`marginal`, 5 folds", Case("presets", "marginal", jackknife=5)))
+    rows += [(f"`{wire}`, {FOLDS} folds", Case("presets", wire, jackknife=FOLDS)) for wire in WIRES]
     found = score_table(study, "wire", rows)
     return page(texts.PRESETS, found) if found else ""
 

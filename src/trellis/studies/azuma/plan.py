@@ -10,6 +10,8 @@ from trellis.studies.azuma.cases import Case
 WIRES = ("onebest", "marginal", "joint")
 PARTS = {
     "table": "Table 2: three systems, features as printed and with vocabularies that leave the token itself out",
+    "pairs": "the same with a weight for every attribute and label, as the paper has it",
+    "folds": "joint training that reads lower stages as if they had not seen the sentence",
     "wires": "all kinds of wires, jackknifed ones too, and without pairs on transitions",
     "sizes": "smaller training data",
     "layers": "parts of speech for some of the sentences only",
@@ -19,14 +21,20 @@ PARTS = {
     "cost": "time and memory of an evaluation",
 }
 MAIN = "left-out"
+TABLE = ("table1", "table1-all", "left-out", "left-out-all", "presets")  # systems beside the paper's
+FOLDS = 5
 
 
 def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sentences: int | None) -> list[Case]:
     if part == "table":
         return [Case(system, wire) for system in (MAIN, "table1") for wire in ("gold", *WIRES)]
+    if part == "pairs":
+        return [Case(system, wire) for system in ("left-out-all", "table1-all") for wire in ("gold", *WIRES)]
+    if part == "folds":
+        return [Case(system, "joint", jackknife=FOLDS) for system in TABLE]
     if part == "wires":
         others = [Case(MAIN, wire) for wire in ("kbest", "sample")]
-        folded = [Case(MAIN, wire, jackknife=5) for wire in ("onebest", "marginal")]
+        folded = [Case(MAIN, wire, jackknife=FOLDS) for wire in ("onebest", "marginal")]
         plain = [Case("nodes", wire) for wire in ("gold", *WIRES)]
         return [*others, *folded, *plain, Case("light", "joint")]
     if part == "sizes":
@@ -36,7 +44,8 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
     if part == "product":
         return [Case(MAIN, "product")]
     if part == "presets":
-        return [Case("presets", wire) for wire in ("gold", *WIRES)] + [Case("presets", "marginal", jackknife=5)]
+        folded = [Case("presets", wire, jackknife=FOLDS) for wire in ("onebest", "marginal")]
+        return [Case("presets", wire) for wire in ("gold", *WIRES)] + folded
     if part == "ud":
         return [Case("ud", wire, sentences=ud_sentences) for wire in WIRES]
     return []
@@ -44,8 +53,13 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
 
 def compared_cases(annotated: Sequence[int]) -> list[list[Case]]:
     """Whose differences are tested, each with each of its group."""
-    systems = [[Case(system, wire) for wire in WIRES] for system in ("table1", "nodes", MAIN, "presets")]
+    systems = [three_and_folds(system) for system in (*TABLE, "nodes")]
     return [*systems, *([Case(MAIN, wire, annotated=count) for wire in WIRES] for count in annotated)]
+
+
+def three_and_folds(system: str) -> list[Case]:
+    """The paper's three, and the last of them with folds."""
+    return [*(Case(system, wire) for wire in WIRES), Case(system, "joint", jackknife=FOLDS)]
 
 
 def check_parts(parts: Sequence[str]) -> None:

@@ -35,10 +35,23 @@ class Data:
     test: Corpus
 
 
-def run_case(case: Case, data: Data, settings: Any, folder: Path | None) -> Outcome:
-    """`settings`: tol, max_iter, threads and seed; predictions go into the folder, if there is one."""
+@dataclass(frozen=True)
+class Trained:
+    """What came of a case, and the cascade, which others may begin with; None of a product."""
+
+    outcome: Outcome
+    cascade: Cascade | None
+
+    def begins(self, case: Case) -> bool:
+        """Whether joint training of a case would begin with just this."""
+        return case.wire == "joint" and not case.jackknife and self.outcome.case == replace(case, wire="marginal")
+
+
+def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before: Trained | None = None) -> Trained:
+    """`settings`: tol, max_iter, threads and seed; predictions go into the folder, if there is one; `before`: of
+    another case. Where that is what this one begins with, it is not trained anew, but its time counts."""
     train = some_layers(some(data.train, case.sentences, settings.seed), case, settings.seed)
-    clock = Stopwatch()
+    clock, seconds = Stopwatch(), 0.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # among the results
         if case.wire == "product":
@@ -48,7 +61,9 @@ def run_case(case: Case, data: Data, settings: Any, folder: Path | None) -> Outc
             found, errors = parted(model.predict_column(data.test)), {}
         else:
             model = cascade_of(case, settings)
-            clock.of(lambda: model.fit(train))
+            start = before if before is not None and before.begins(case) else None
+            clock.of(lambda: model.fit(train, start=None if start is None else start.cascade))
+            seconds += 0.0 if start is None else start.outcome.seconds
             found = model.predict_columns(data.test)
             errors = traced_errors(model, data.test, found)
     scores = {}
@@ -57,10 +72,11 @@ def run_case(case: Case, data: Data, settings: Any, folder: Path | None) -> Outc
         scores[target] = {"accuracy": report.accuracy, "f1": report.f1}
     if folder is not None:
         write_predictions(folder, case, data.test, found)
-    return Outcome(
-        case, scores, errors, float(model.objective_), model.evaluations_, bool(model.converged_), clock.seconds,
-        len(model.model_.weights), train.tokens,
+    outcome = Outcome(
+        case, scores, errors, float(model.objective_), model.evaluations_, bool(model.converged_),
+        seconds + clock.seconds, len(model.model_.weights), train.tokens,
     )  # fmt: skip
+    return Trained(outcome, model if isinstance(model, Cascade) else None)
 
 
 def cascade_of(case: Case, settings: Any) -> Cascade:

@@ -71,13 +71,14 @@ def run_study(
     for name in {SYSTEMS[case.system].corpus for case in cases} - set(corpora):
         say(f"{name} is not here; its part is left out")
     missing = [c for c in dict.fromkeys(cases) if study.of(c) is None and SYSTEMS[c.system].corpus in corpora]
-    done = seconds = 0.0
+    done, seconds, before = 0.0, 0.0, None
     for k, case in enumerate(missing):
         left = sum(map(_work, missing[k:]))
         guess = f", about {roughly_seconds(seconds / done * left)} left" if done else ""
         say(f"{case.key} ({k + 1} of {len(missing)}{guess})")
         began = now()
-        study = study.with_outcome(run_case(case, corpora[SYSTEMS[case.system].corpus], settings, folder))
+        before = run_case(case, corpora[SYSTEMS[case.system].corpus], settings, folder, before)
+        study = study.with_outcome(before.outcome)
         keep(study)
         done, seconds = done + _work(case), seconds + now() - began
     if "cost" in settings.parts and study.cost is None:

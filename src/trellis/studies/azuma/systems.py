@@ -28,13 +28,13 @@ class System:
     stages: Callable[[float], list[Stage]]
 
 
-def _two(pos: str, chunk: str, weight: float = 1.0) -> Callable[[float], list[Stage]]:
+def _two(pos: str, chunk: str, weight: float = 1.0, all_pairs: bool = False) -> Callable[[float], list[Stage]]:
     """The upper stage's loss counts `weight` times what the lower one's does; by itself it is the same for any."""
 
     def stages(tol: float) -> list[Stage]:
         return [
-            Stage("pos", pos, l2=1.0, tol=tol),
-            Stage("chunk", chunk, reads=["pos"], l2=weight, weight=weight, tol=tol),
+            Stage("pos", pos, l2=1.0, tol=tol, all_pairs=all_pairs),
+            Stage("chunk", chunk, reads=["pos"], l2=weight, weight=weight, tol=tol, all_pairs=all_pairs),
         ]
 
     return stages
@@ -53,6 +53,13 @@ SYSTEMS: dict[str, System] = {
     "left-out": System(
         "Table 1, vocabularies without the token itself", "conll2000",
         _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}"),
+    ),
+    "table1-all": System(
+        "Table 1 as printed, all pairs", "conll2000", _two("azuma-pos", "azuma-chunk", all_pairs=True)
+    ),
+    "left-out-all": System(
+        "Table 1, vocabularies without the token itself, all pairs", "conll2000",
+        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", all_pairs=True),
     ),
     "nodes": System(
         "the same without pairs of parts of speech on transitions", "conll2000",
