@@ -18,6 +18,7 @@ _NAMES = {
     MAIN: "left out",
     "left-out-all": "left out, all pairs",
     "presets": "presets",
+    "presets-all": "presets, all pairs",
 }
 SHOWN = {system: _NAMES[system] for system in TABLE}
 

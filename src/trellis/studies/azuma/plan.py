@@ -21,7 +21,7 @@ PARTS = {
     "cost": "time and memory of an evaluation",
 }
 MAIN = "left-out"
-TABLE = ("table1", "table1-all", "left-out", "left-out-all", "presets")  # systems beside the paper's
+TABLE = ("table1", "table1-all", "left-out", "left-out-all", "presets", "presets-all")  # systems beside the paper's
 FOLDS = 5
 
 
@@ -29,7 +29,9 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
     if part == "table":
         return [Case(system, wire) for system in (MAIN, "table1") for wire in ("gold", *WIRES)]
     if part == "pairs":
-        return [Case(system, wire) for system in ("left-out-all", "table1-all") for wire in ("gold", *WIRES)]
+        return [
+            Case(system, wire) for system in ("left-out-all", "table1-all", "presets-all") for wire in ("gold", *WIRES)
+        ]
     if part == "folds":
         return [Case(system, "joint", jackknife=FOLDS) for system in TABLE]
     if part == "wires":

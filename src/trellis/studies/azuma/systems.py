@@ -70,5 +70,8 @@ SYSTEMS: dict[str, System] = {
         _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", LIGHT),
     ),
     "presets": System("the presets `pos` and `chunking`", "conll2000", _two("pos", "chunking", LIGHT)),
+    "presets-all": System(
+        "the presets, all pairs", "conll2000", _two("pos", "chunking", LIGHT, all_pairs=True)
+    ),
     "ud": System("Universal Dependencies: upos, xpos, feats", "ud-en-ewt", _three),
 }  # fmt: skip
