@@ -14,8 +14,10 @@ from trellis.studies.azuma.cases import Case
 from trellis.studies.azuma.pictures import points
 from trellis.studies.azuma.plan import PARTS, cases_of
 from trellis.studies.azuma.results import Study
+from trellis.studies.azuma.runs import Data, run_case
 from trellis.studies.azuma.study import Settings, quick_settings, run_study
 from trellis.studies.bench_cascade import bench_cascade
+from trellis.studies.corpora import read_part
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,19 @@ def test_every_case_has_scores_and_predictions(study):
     joint = found.of(Case("left-out", "joint"))
     assert joint.errors["all"] >= joint.errors["traced"] >= 0
     assert "left-out-onebest / left-out-joint" in found.tests
+
+
+def test_joint_training_begins_with_what_was_trained_before(study, quick, monkeypatch):
+    """With the same weights in the end as if all of it had been trained anew."""
+    monkeypatch.setattr("trellis.studies.corpora.QUICK", 25)
+    data = Data(*(read_part("conll2000", part, None, True) for part in ("train", "test")))
+    first = run_case(Case("left-out", "marginal"), data, quick, None)
+    assert first.begins(Case("left-out", "joint"))
+    for other in (Case("table1", "joint"), Case("left-out", "onebest"), Case("left-out", "joint", jackknife=5)):
+        assert not first.begins(other)
+    after, anew = (run_case(Case("left-out", "joint"), data, quick, None, before) for before in (first, None))
+    assert after.outcome.objective == anew.outcome.objective
+    assert after.outcome.seconds > first.outcome.seconds
 
 
 def test_curves_are_of_one_system(study):
