@@ -18,7 +18,7 @@ from trellis.cascade.stage import in_order
 from trellis.cascade.together import joint_prior, joint_shards, stage_shards
 from trellis.corpus import Column
 from trellis.engine import ThreadedObjective
-from trellis.errors import SettingError
+from trellis.errors import ConvergenceWarning, DataError, SettingError
 
 LEAST = 1e-4
 POS = tr.Stage("pos", "word[0] + suffix(word, 1, 2)[0] + tags(word)[0]", tol=1e-2)
@@ -30,16 +30,10 @@ def train():
     return tr.sample_corpus("train").slice(0, 40)
 
 
-def with_few_labels(corpus):
-    """Parts of speech that no fold lacks."""
-    coarse = [tag[0] if tag[0] in "NVD" else "other" for tag in corpus["pos"].values()]
-    return corpus.with_column("pos", Column.of(coarse))
-
-
 def learned(stages, folds=3):
     """Stages trained one by one, and where joint training begins."""
     cascade = tr.Cascade(stages, jackknife=folds, tol=1e-2, threads=1)
-    learning = Learning(cascade, in_order(stages), with_few_labels(train()), None, Keeping())
+    learning = Learning(cascade, in_order(stages), train(), None, Keeping())
     learning.stage_by_stage()
     return learning, learning.model.weights
 
@@ -70,22 +64,42 @@ def test_gradient_and_products_equal_finite_differences(stages):
         assert (objective.hessian_diagonal(theta) > 0).all()
 
 
-def test_at_first_the_upper_stage_reads_what_the_folds_say():
-    """Its loss is that of a stage which is given the folds' beliefs."""
-    learning, theta = learned([POS, CHUNK])
+LOWER = {
+    "as it is": {},
+    "with a tag dictionary": {"tag_dictionary": 1},
+    "hashed": {"hash_size": 512},
+    "of order 0": {"order": 0},
+    "with attributes on transitions": {"features": "word[0] + transitions(suffix(word, 1)[0])"},
+}
+
+
+@pytest.mark.parametrize("settings", LOWER.values(), ids=LOWER)
+def test_at_first_the_upper_stage_reads_what_the_folds_say(settings):
+    """Its loss is that of a stage which is given the folds' beliefs; labels that a fold never saw are not read."""
+    lower = tr.Stage("pos", **{"features": POS.features, "tol": 1e-2, **settings})
+    learning, theta = learned([lower, CHUNK])
     shards = Folded(learning, learning.folds, theta).shards(LEAST)
     given = stage_shards(learning.ready[1], [jackknifed(learning, learning.folds, 0)], LEAST)
-    own = theta[learning.ready[0].model.layout.size :]
-    upper = sum(shard.value(theta) for shard in shards if shard.delta is not None)
+    own = theta[learning.starts[1] :]
+    upper = sum(shard.value(theta) for shard in shards if len(shard.stages) > 1)
     assert upper == pytest.approx(CHUNK.weight * sum(shard.value(own) for shard in given), rel=1e-9)
+
+
+def test_at_first_all_of_three_stages_read_what_the_folds_say():
+    learning, theta = learned([POS, CHUNK, ENTITY])
+    shards = Folded(learning, learning.folds, theta).shards(LEAST)
+    beliefs = [jackknifed(learning, learning.folds, s) for s in (0, 1)]
+    given = stage_shards(learning.ready[2], beliefs, LEAST)
+    top = sum(shard.value(theta) for shard in shards if len(shard.stages) > 2)
+    assert top == pytest.approx(sum(shard.value(theta[learning.starts[2] :]) for shard in given), rel=1e-9)
 
 
 def test_the_lower_stages_own_loss_is_as_without_folds():
     learning, theta = learned([POS, CHUNK])
     shards = Folded(learning, learning.folds, theta).shards(LEAST)
     apart = stage_shards(learning.ready[0], [], LEAST)
-    own = theta[: learning.ready[0].model.layout.size]
-    lower = sum(shard.value(theta) for shard in shards if shard.delta is None)
+    own = theta[: learning.starts[1]]
+    lower = sum(shard.value(theta) for shard in shards if len(shard.stages) == 1)
     assert lower == pytest.approx(sum(shard.value(own) for shard in apart), rel=1e-9)
 
 
@@ -110,14 +124,40 @@ def test_without_folds_it_is_the_usual_objective():
         np.testing.assert_allclose(one.gradient(theta), usual.gradient(theta), atol=1e-9)
 
 
-@pytest.mark.parametrize("optimizer", ["auto", "newton-cg", "sgd"])
-def test_cascades_are_trained_with_folds(optimizer):
-    options = {"epochs": 3} if optimizer == "sgd" else None
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"optimizer": "newton-cg"},
+        {"optimizer": "sgd", "options": {"epochs": 3}},
+        {"schedule": "alternate", "rounds": 1},
+        {"frozen": "pos"},
+        {"jackknife": 100},
+    ],
+    ids=str,
+)
+def test_cascades_are_trained_with_folds(settings):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tr.errors.ConvergenceWarning)
-        cascade = tr.Cascade([POS, CHUNK], jackknife=2, optimizer=optimizer, options=options, tol=1e-2, max_iter=10)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        cascade = tr.Cascade([POS, CHUNK], **{"jackknife": 2, "tol": 1e-2, "max_iter": 10, **settings})
         cascade.fit(train())
     assert cascade.evaluate(tr.sample_corpus("test"))["chunk"].f1 > 0.5
+
+
+def test_results_do_not_depend_on_threads():
+    one, more = (tr.Cascade([POS, CHUNK], jackknife=3, tol=1e-2, threads=n).fit(train()).model_.weights for n in (1, 3))
+    np.testing.assert_array_equal(one, more)
+
+
+def test_errors_name_the_fold():
+    """Only the first sentences have parts of speech, and a fold has all of these."""
+    data = train()
+    known = int(data.offsets[10])
+    column = Column.of([*data["pos"].values()[:known], *["?"] * (data.tokens - known)])
+    lower = tr.Stage("pos", "word[0]", partial=True, tol=1e-2)
+    with pytest.raises(DataError) as error:
+        tr.Cascade([lower, CHUNK], jackknife=3).fit(data.with_column("pos", column))
+    assert "without sentences 1 to 13 (jackknife)" in error.value.__notes__[-1]
 
 
 def test_an_interruption_changes_nothing(tmp_path):
@@ -130,7 +170,7 @@ def test_an_interruption_changes_nothing(tmp_path):
                 raise KeyboardInterrupt
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", tr.errors.ConvergenceWarning)
+            warnings.simplefilter("ignore", ConvergenceWarning)
             cascade = tr.Cascade([POS, CHUNK], jackknife=2, optimizer="lbfgs", tol=1e-9, max_iter=5, threads=1)
             return cascade.fit(
                 train(), checkpoint=tmp_path / folder, checkpoint_every=1, progress=progress, **more
@@ -146,8 +186,13 @@ def test_an_interruption_changes_nothing(tmp_path):
 def test_what_does_not_go_together_is_refused():
     segments = tr.Stage("chunk", "word[0]", model="semi-crf")
     upper = tr.Stage("pos", "word[0] + chunk[0]", reads=["chunk"])
-    with pytest.raises(SettingError, match="stage 'chunk': jackknife in joint training is for stages of the model crf"):
+    with pytest.raises(
+        SettingError, match="stage 'chunk': jackknife in joint training is for lower stages that are of the model"
+    ):
         tr.Cascade([segments, upper], jackknife=2).check()
+    seen = tr.Stage("pos", "word[0]", only_seen=True)
+    with pytest.raises(SettingError, match=r"stage 'pos': jackknife in joint training .* without only_seen"):
+        tr.Cascade([seen, CHUNK], jackknife=2).check()
     start = tr.Cascade([POS, CHUNK], wire="marginal").fit(train())
     with pytest.raises(SettingError, match="start"):
         tr.Cascade([POS, CHUNK], jackknife=2).fit(train(), start=start)

@@ -37,51 +37,42 @@ F64 = NDArray[np.float64]
 
 
 class Folded:
-    """The data of a cascade for that, `theta` being where joint training begins."""
+    """A cascade's training data for that. `theta`: where joint training begins."""
 
     def __init__(self, learning: Learning, folds: Sequence[Fold], theta: F64):
-        self.learning, self.folds = learning, folds
-        self.ends = np.cumsum([0, *(one.model.layout.size for one in learning.ready)]).tolist()
-        read = [s for s in range(len(learning.ready)) if learning.model.is_read(s)]
+        self.ready, self.reads, self.starts = learning.ready, learning.reads, learning.starts
+        self.ends = [(fold.first, fold.last) for fold in folds]
+        read = [s for s in range(len(self.ready)) if learning.model.is_read(s)]
         self.silent = {s: _silent(learning, folds, s) for s in read}
-        self.deltas = [
-            {s: fold.weights(learning, s) - theta[self.ends[s] : self.ends[s + 1]] for s in read} for fold in folds
-        ]
+        parts = learning.split(theta)
+        self.deltas = [{s: fold.weights(learning, s) - parts[s] for s in read} for fold in folds]
 
     def shards(self, least: float, sentences: int | None = None) -> list[JointShard]:
         """As `joint_shards`."""
-        return [shard for s in range(len(self.learning.ready)) for shard in self._of_stage(s, least, sentences)]
+        return [shard for s in range(len(self.ready)) for shard in self._of_stage(s, least, sentences)]
 
     def _of_stage(self, s: int, least: float, sentences: int | None) -> list[JointShard]:
         """Shards with the loss of stage s alone."""
-        ready, reads = self.learning.ready, self.learning.reads
-        involved = below(s, reads)
-        parts = [
-            Part(
-                ready[k] if k == s else self.silent[k],
-                self.ends[k],
-                tuple(involved.index(lower) for lower in reads[k]),
-                float(ready[s].stage.weight) if k == s else 1.0,
-            )
-            for k in involved
-        ]
-        offsets, in_turn = ready[s].offsets, sentences is not None
-        if len(involved) == 1:
-            return cut_parts(parts, runs_of(offsets, sentences), least, in_turn)
+        offsets, in_turn = self.ready[s].offsets, sentences is not None
+        if not self.reads[s]:
+            return cut_parts([self._counted(s, ())], runs_of(offsets, sentences), least, in_turn)
+        *lower, _ = involved = _below(s, self.reads)
+        places = [tuple(involved.index(k) for k in self.reads[one]) for one in involved]
         shards = []
-        for fold, deltas in zip(self.folds, self.deltas, strict=True):
-            a, b = fold.first, fold.last
+        for (a, b), deltas in zip(self.ends, self.deltas, strict=True):
             runs = [(a + first, a + last) for first, last in runs_of(offsets[a : b + 1] - offsets[a], sentences)]
-            delta = np.zeros(self.ends[-1])
-            for k in involved[:-1]:
-                delta[self.ends[k] : self.ends[k + 1]] = deltas[k]
-            for shard in cut_parts(parts, runs, least, in_turn):
-                shard.delta = delta
-                shards.append(shard)
+            parts = [
+                Part(self.silent[k], self.starts[k], place, 1.0, deltas[k])
+                for k, place in zip(lower, places, strict=False)
+            ]
+            shards += cut_parts([*parts, self._counted(s, places[-1])], runs, least, in_turn)
         return shards
 
+    def _counted(self, s: int, lower: tuple[int, ...]) -> Part:
+        return Part(self.ready[s], self.starts[s], lower, float(self.ready[s].stage.weight))
 
-def below(s: int, reads: Sequence[tuple[int, ...]]) -> list[int]:
+
+def _below(s: int, reads: Sequence[tuple[int, ...]]) -> list[int]:
     """Stage s and all that it depends on, in order."""
     needed = {s}
     for k in range(s, -1, -1):
@@ -93,5 +84,10 @@ def below(s: int, reads: Sequence[tuple[int, ...]]) -> list[int]:
 def _silent(learning: Learning, folds: Sequence[Fold], s: int) -> Ready:
     """Stage s without a loss, and each sentence with no attribute but those that other folds have."""
     ready = learning.ready[s]
-    packed = replace(Packed.joined([fold.packed(learning, s) for fold in folds]), allowed=ready.packed.allowed)
-    return replace(ready, packed=packed, loss=SilentLoss(), target=Target(ready.gold))
+    packed = Packed.joined([fold.packed(learning, s) for fold in folds])
+    allowed = packed.allowed
+    assert allowed is not None
+    if allowed.mask().all():
+        packed = replace(packed, allowed=None)
+    some = allowed.labels[allowed.start[allowed.which]]  # nobody asks for the right one, which it may not know
+    return replace(ready, packed=packed, gold=some, loss=SilentLoss(), target=Target(some))

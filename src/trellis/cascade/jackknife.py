@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.believing import beliefs_of
 from trellis.cascade.keeping import Keeping
 from trellis.cascade.model import CascadeModel
 from trellis.cascade.plan import Beliefs, joined
 from trellis.cascade.warm import carried
 from trellis.corpus import Corpus
-from trellis.errors import DataError
+from trellis.errors import DataError, TrellisError
 from trellis.features import Packed
 from trellis.features.carry import earlier_numbers
+from trellis.lattice import Allowed
 
 if TYPE_CHECKING:
     from trellis.cascade.cascade import Cascade
@@ -40,23 +42,19 @@ class Fold:
 
     def beliefs(self, learning: Learning, s: int) -> Beliefs:
         """What stage s believes about the fold's sentences, in the numbers of its labels in all of the data."""
-        from trellis.cascade.believing import beliefs_of
-
         whole, at = learning.model, self._place(learning, s)
         model = replace(self.model, stages=self.model.stages[: at + 1])
-        asked = model.stages[-1]
-        number = {name: j for j, name in enumerate(learning.ready[s].labels)}
-        table = np.array([number.get(name, -1) for name in asked.labels])
+        asked, number = model.stages[-1], self._label_numbers(learning, s)
 
         def ask(own: Any, packed: Packed, offsets: I64) -> Beliefs | None:
             if own is not asked.model:
                 return None
             return beliefs_of(
-                model.wire, own, packed, offsets, len(table), whole.chained(s), model.least, model.paths, model.seed
+                model.wire, own, packed, offsets, len(number), whole.chained(s), model.least, model.paths, model.seed
             )
 
         found = [one for one in model.answers(self._data(learning), learning.threads, ask)[-1] if one is not None]
-        return joined(found).renamed(table, len(number))
+        return joined(found).renamed(number, len(whole.stages[s].labels))
 
     def weights(self, learning: Learning, s: int) -> F64:
         """Those of stage s, where they are in all of the data; 0 for what no other sentence has."""
@@ -64,12 +62,26 @@ class Fold:
 
     def packed(self, learning: Learning, s: int) -> Packed:
         """The fold's sentences as stage s sees them, in the numbers of all of the data: of attributes that no other
-        sentence has, it sees nothing."""
+        sentence has, it sees nothing, and labels that none has are not allowed."""
         mine = self.model.stages[self._place(learning, s)].model
         found = mine.pack(self._data(learning))
         labels, arcs = earlier_numbers(mine.features, learning.ready[s].model.features)
-        out = found.renumbered(_with_unknown(labels))
-        return out if found.arcs is None else replace(out, arcs=found.arcs.renumbered(_with_unknown(arcs)))
+        return replace(
+            found.renumbered(_with_unknown(labels)),
+            arcs=None if found.arcs is None else found.arcs.renumbered(_with_unknown(arcs)),
+            allowed=self._allowed(learning, s, found),
+        )
+
+    def _allowed(self, learning: Learning, s: int, packed: Packed) -> Allowed:
+        number, tokens = self._label_numbers(learning, s), len(packed.indptr) - 1
+        mask = np.zeros((tokens, len(learning.model.stages[s].labels)), bool)
+        mask[:, number] = True if packed.allowed is None else packed.allowed.mask()
+        return Allowed.of_mask(mask)
+
+    def _label_numbers(self, learning: Learning, s: int) -> I64:
+        """What the fold's labels are among those of all of the data."""
+        number = {name: j for j, name in enumerate(learning.model.stages[s].labels)}
+        return np.array([number[name] for name in self.model.stages[self._place(learning, s)].labels])
 
     def _data(self, learning: Learning) -> Corpus:
         return learning.corpus.slice(self.first, self.last)
@@ -90,8 +102,15 @@ def folds_of(learning: Learning) -> list[Fold]:
         if first == last:
             continue
         _LOG.info("stages that are read, without sentences %d to %d", first + 1, last)
-        once = Learning(_plain(cascade), stages, without(corpus, first, last), None, Keeping())
-        once.stage_by_stage()
+        try:
+            once = Learning(_plain(cascade), stages, without(corpus, first, last), None, Keeping())
+            once.stage_by_stage()
+        except TrellisError as error:
+            error.add_note(
+                f"in the training without sentences {first + 1} to {last} (jackknife); shuffle the sentences, or use "
+                "more folds"
+            )
+            raise
         folds.append(Fold(first, last, once.model))
     return folds
 
@@ -107,7 +126,7 @@ def without(corpus: Corpus, first: int, last: int) -> Corpus:
     keep = np.ones(len(lengths), bool)
     keep[first:last] = False
     if not keep.any():
-        raise DataError("jackknife leaves no sentence to learn from; use fewer folds")
+        raise DataError("jackknife leaves no sentence to learn from")
     offsets = np.concatenate([[0], np.cumsum(lengths[keep])]).astype(np.int64)
     return corpus.rows(np.repeat(keep, lengths), offsets)
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.back import answer_of, go_back
-from trellis.cascade.passes import Found, JointStage, Pass, Reads, StageWeights
+from trellis.cascade.passes import Found, JointStage, Pass, Reads, Shift, StageWeights
 from trellis.cascade.plan import Beliefs
 from trellis.lattice import WorkChain
 from trellis.lattice.entries import NodeEntries
@@ -38,15 +38,13 @@ I64 = NDArray[np.int64]
 
 class JointShard:
     """Stages in such an order that lower ones come first, all over the same sentences, cut into the same blocks.
-    `index`: see `Shard`. `least`: nodes and arcs that are no more probable are not read. `delta`: what is added to all
-    weights before anything is asked, F64[weights of the cascade], nothing if None (see `folded`)."""
+    `index`: see `Shard`. `least`: nodes and arcs that are no more probable are not read."""
 
     def __init__(self, stages: Sequence[JointStage], least: float):
         self.stages, self.least = list(stages), least
         self.blocks, self.offsets = stages[0].shard.blocks, stages[0].shard.offsets
         self.keeping = 0
         self.loss = stages[-1].shard.loss
-        self.delta: F64 | None = None
         self._given: dict[int, Found] = {}
 
     @property
@@ -114,17 +112,20 @@ class JointShard:
         add_at(gradient, self.index, total)
 
     def _loaded(self, theta: F64) -> list[StageWeights]:
-        at = theta if self.delta is None else theta + self.delta
-        return [self._load(stage, at) for stage in self.stages]
+        return [self._load(stage, theta, stage.shift) for stage in self.stages]
 
-    def _load(self, stage: JointStage, theta: F64, along: bool = False) -> StageWeights:
+    def _load(self, stage: JointStage, theta: F64, shift: Shift | None = None, along: bool = False) -> StageWeights:
         """`along`: theta is a direction."""
         own = theta[stage.own]
+        if shift is not None:
+            own += shift.own
         point = stage.shard._load_direction(own) if along else stage.shard._load(own)
         if stage.reads is None:
             return StageWeights(point, None, None)
-        arcs = None if stage.reads.arcs is None else theta[stage.reads.arcs_at]
-        return StageWeights(point, stage.reads.labels.load(theta[stage.reads.at]), arcs)
+        labels, arcs = theta[stage.reads.at], None if stage.reads.arcs is None else theta[stage.reads.arcs_at]
+        if shift is not None:
+            labels, arcs = labels + shift.labels, None if arcs is None else arcs + shift.arcs
+        return StageWeights(point, stage.reads.labels.load(labels), arcs)
 
     def _begin(self) -> None:
         for stage in self.stages:

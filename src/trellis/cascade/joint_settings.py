@@ -56,8 +56,11 @@ def check_joint(cascade: Cascade) -> None:
             raise SettingError(f"stage '{stage.target}': joint training knows no l1; use l2, or another wire")
     read = {name for stage in cascade.stages for name in stage.reads}
     for stage in cascade.stages:
-        if cascade.jackknife and stage.target in read and stage.model != "crf":
+        if not cascade.jackknife or stage.target not in read:
+            continue
+        if stage.model != "crf" or stage.settings.get("only_seen"):
+            what = "are of the model crf" if stage.model != "crf" else "are without only_seen"
             raise SettingError(
-                f"stage '{stage.target}': jackknife in joint training is for stages of the model crf; use the wire "
+                f"stage '{stage.target}': jackknife in joint training is for lower stages that {what}; use the wire "
                 "marginal, or leave jackknife out"
             )

@@ -43,12 +43,13 @@ class Jointly:
         from trellis.cascade.together import joint_prior, joint_shards
 
         reads, least = self.learning.reads, self.learning.model.least
-        theta = np.concatenate([stage.model.weights for stage in self.learning.model.stages])
+        theta = self.learning.model.weights
         cut = partial(joint_shards, self.ready, reads, least)
         if self.cascade.jackknife:
             from trellis.cascade.folded import Folded
 
             cut = partial(Folded(self.learning, self.learning.folds, theta).shards, least)
+            del self.learning.folds  # whose models are no longer needed
 
         shards, prior = cut(), joint_prior(self.ready, self.cascade.seed)
         _LOG.info("all stages as one")
@@ -78,7 +79,7 @@ class Jointly:
 
     def _in_turns(self, objective: JointObjective, theta: F64) -> Outcome:
         """Each stage by itself, from the highest to the lowest and again, with the others as they are."""
-        ends = np.cumsum([0, *(one.model.layout.size for one in self.ready)]).tolist()
+        ends = self.learning.starts
         outcomes: list[Outcome] = []
         for turn in range(int(self.cascade.rounds)):
             for s in range(len(self.ready) - 1, -1, -1):

@@ -169,9 +169,15 @@ class Learning:
         self.model = self.model.with_weights(self.split(outcome.theta))
         return outcome
 
+    @property
+    def starts(self) -> list[int]:
+        """Where the weights of each stage begin among those of all, and where the last ones end."""
+        found: list[int] = np.cumsum([0, *(one.model.layout.size for one in self.ready)]).tolist()
+        return found
+
     def split(self, theta: F64) -> list[F64]:
         """The weights of each stage."""
-        return np.split(theta, np.cumsum([one.model.layout.size for one in self.ready])[:-1])
+        return np.split(theta, self.starts[1:-1])
 
 
 def _by_itself(stage: Stage, seed: int, threads: int) -> Any:

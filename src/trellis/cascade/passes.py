@@ -45,9 +45,20 @@ class Reads:
 
 
 @dataclass(frozen=True)
+class Shift:
+    """What is added to a stage's weights before they are used: to its own, and to those of what it reads, on labels and
+    on transitions."""
+
+    own: F64
+    labels: F64
+    arcs: F64
+
+
+@dataclass(frozen=True)
 class JointStage:
     """`shard`: of the stage's own attributes, whose weights are those of theta that `own` lists, I64[...]; `labels`:
-    how many it has; `is_read`, `is_chained`: whether upper stages read its labels, and pairs of neighbours."""
+    how many it has; `is_read`, `is_chained`: whether upper stages read its labels, and pairs of neighbours; `shift`:
+    nothing if None (see `folded`)."""
 
     shard: Shard
     own: I64
@@ -55,6 +66,7 @@ class JointStage:
     reads: Reads | None
     is_read: bool
     is_chained: bool
+    shift: Shift | None = None
 
 
 @dataclass(frozen=True)

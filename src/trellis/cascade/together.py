@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.joint import JointShard
-from trellis.cascade.passes import JointStage, Reads
+from trellis.cascade.passes import JointStage, Reads, Shift
 from trellis.cascade.plan import Beliefs
 from trellis.cascade.preparing import Ready
 from trellis.labels import runs
@@ -97,13 +97,14 @@ def _block(ready: Ready) -> int:
 
 class Part:
     """A stage, ready to be cut: `base`, where its weights begin in theta; `lower`, the stages that it reads; `weight`,
-    that of its loss."""
+    that of its loss; `delta: F64[weights]`, what is added to its weights before they are used."""
 
-    def __init__(self, ready: Ready, base: int, lower: tuple[int, ...], weight: float):
+    def __init__(self, ready: Ready, base: int, lower: tuple[int, ...], weight: float, delta: F64 | None = None):
         self.ready, self.lower = ready, lower
         layout: Any = ready.model.layout
         features, self.arcs_are_read = ready.model.features, ready.reads_arcs
         self.own, index, at, arcs_at = own_part(layout, features.attributes, self.arcs_are_read)
+        self.shift = None if delta is None else Shift(delta[index], delta[at], delta[arcs_at])
         self.index, self.at, self.arcs_at = index + base, _moved(at, base), _moved(arcs_at, base)
         tokens: WeightLayout = layout.tokens if isinstance(layout, SegmentLayout) else layout
         none = np.zeros(0, np.int32)
@@ -146,7 +147,7 @@ class Part:
                 ready.model.features.arc_attributes,
                 None if beliefs is None else tuple(one.part(a, b) for one in beliefs),
             )  # fmt: skip
-        return JointStage(shard, self.index, len(ready.labels), reads, is_read, is_chained)
+        return JointStage(shard, self.index, len(ready.labels), reads, is_read, is_chained, self.shift)
 
     def _own_arcs(self, a: int, b: int, offsets: NDArray[np.int64]) -> Occurring | None:
         arcs = self.ready.packed.arcs

@@ -43,16 +43,18 @@ class Packed:
 
     @classmethod
     def joined(cls, parts: Sequence[Packed]) -> Packed:
-        """Runs of tokens one after the other, at least one: their attributes of labels and of transitions."""
+        """Runs of tokens one after the other, at least one; all or none have `arcs`, or `allowed`, and none `spans`."""
         bases = np.cumsum([0, *(len(part.ids) for part in parts)]).tolist()
-        starts = [part.indptr[1:] + base for part, base in zip(parts, bases, strict=False)]
+        starts = [part.indptr[1:] + base for part, base in zip(parts, bases[:-1], strict=True)]
         values = [np.ones(len(part.ids)) if part.values is None else part.values for part in parts]
         arcs = [part.arcs for part in parts if part.arcs is not None]
+        allowed = [part.allowed for part in parts if part.allowed is not None]
         return cls(
             np.concatenate([[0], *starts]).astype(np.int64),
             np.concatenate([part.ids for part in parts]),
             unless_ones(np.concatenate(values)),
             cls.joined(arcs) if arcs else None,
+            Allowed.joined(allowed) if allowed else None,
         )
 
     def of_tokens(self, which: NDArray[np.bool_]) -> Packed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,6 +65,12 @@ class Allowed:
         sets = np.concatenate([np.ones((1, labels), bool), mask])
         start = np.concatenate([[0], np.cumsum(sets.sum(axis=1))]).astype(np.int64)
         return cls((which.ravel() + 1).astype(np.int32), start, np.nonzero(sets)[1].astype(np.int32))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Allowed]) -> Allowed:
+        """Runs of tokens one after the other, at least one, all with the same labels."""
+        bits = [np.packbits(part._table, axis=1)[part.which] for part in parts]
+        return cls.of_bits(np.concatenate(bits), parts[0].size)
 
     def __len__(self) -> int:
         return len(self.which)

@@ -13,7 +13,7 @@ from trellis.studies.azuma.claims import SHOWN, claims_table
 from trellis.studies.azuma.comparing import between
 from trellis.studies.azuma.paper import NAMES, TABLE_2
 from trellis.studies.azuma.pictures import plots_of
-from trellis.studies.azuma.plan import FOLDS, MAIN, WIRES, three_and_folds
+from trellis.studies.azuma.plan import FOLDS, MAIN, WIRES, compared_in
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.scores import percent, score_table
 from trellis.studies.azuma.systems import LIGHT, SYSTEMS
@@ -33,7 +33,7 @@ def write_page(study: Study, images: str) -> str:
         texts.CLAIMS if study.tests else "",
         claims_table(study),
         texts.WHY,
-        _tests(study, [three_and_folds(system) for system in SHOWN]),
+        _tests(study, [group for system in SHOWN for group in compared_in(system)]),
         "## Where errors come from",
         texts.TRACED,
         _errors(study),
@@ -80,9 +80,10 @@ def _table_2(study: Study) -> str:
         pos, chunk = TABLE_2[wire]
         row = [NAMES[wire], f"{pos} / {chunk}"]
         rows.append([*row, *(_both(study.of(Case(system, wire))) for system in SHOWN)])
-    folded = [_both(study.of(Case(system, "joint", jackknife=FOLDS))) for system in SHOWN]
-    if any(folded):
-        rows.append([f"{NAMES['joint']}, {FOLDS} folds", "", *folded])
+    for wire in ("marginal", "joint"):
+        folded = [_both(study.of(Case(system, wire, jackknife=FOLDS))) for system in SHOWN]
+        if any(folded):
+            rows.append([f"{NAMES[wire]}, {FOLDS} folds", "", *folded])
     rows.append(["told the right parts of speech", "", *(_ceiling(study.of(Case(s, "gold"))) for s in SHOWN)])
     return table(["parts of speech / chunks", "paper", *SHOWN.values()], rows)
 

@@ -33,7 +33,7 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
             Case(system, wire) for system in ("left-out-all", "table1-all", "presets-all") for wire in ("gold", *WIRES)
         ]
     if part == "folds":
-        return [Case(system, "joint", jackknife=FOLDS) for system in TABLE]
+        return [Case(system, wire, jackknife=FOLDS) for system in TABLE for wire in ("marginal", "joint")]
     if part == "wires":
         others = [Case(MAIN, wire) for wire in ("kbest", "sample")]
         folded = [Case(MAIN, wire, jackknife=FOLDS) for wire in ("onebest", "marginal")]
@@ -55,13 +55,14 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
 
 def compared_cases(annotated: Sequence[int]) -> list[list[Case]]:
     """Whose differences are tested, each with each of its group."""
-    systems = [three_and_folds(system) for system in (*TABLE, "nodes")]
+    systems = [group for system in TABLE for group in compared_in(system)]
     return [*systems, *([Case(MAIN, wire, annotated=count) for wire in WIRES] for count in annotated)]
 
 
-def three_and_folds(system: str) -> list[Case]:
-    """The paper's three, and the last of them with folds."""
-    return [*(Case(system, wire) for wire in WIRES), Case(system, "joint", jackknife=FOLDS)]
+def compared_in(system: str) -> list[list[Case]]:
+    """The paper's three; and the last of them with folds, with the first, and with the second with folds."""
+    folded = [Case(system, wire, jackknife=FOLDS) for wire in ("marginal", "joint")]
+    return [[Case(system, wire) for wire in WIRES], [Case(system, "onebest"), folded[1]], folded]
 
 
 def check_parts(parts: Sequence[str]) -> None:

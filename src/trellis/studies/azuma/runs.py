@@ -51,7 +51,7 @@ def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before:
     """`settings`: tol, max_iter, threads and seed; predictions go into the folder, if there is one; `before`: of
     another case. Where that is what this one begins with, it is not trained anew, but its time counts."""
     train = some_layers(some(data.train, case.sentences, settings.seed), case, settings.seed)
-    clock, seconds = Stopwatch(), 0.0
+    clock, seconds, converged = Stopwatch(), 0.0, True
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # among the results
         if case.wire == "product":
@@ -63,7 +63,7 @@ def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before:
             model = cascade_of(case, settings)
             start = before if before is not None and before.begins(case) else None
             clock.of(lambda: model.fit(train, start=None if start is None else start.cascade))
-            seconds += 0.0 if start is None else start.outcome.seconds
+            seconds, converged = (0.0, True) if start is None else (start.outcome.seconds, start.outcome.converged)
             found = model.predict_columns(data.test)
             errors = traced_errors(model, data.test, found)
     scores = {}
@@ -73,7 +73,7 @@ def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before:
     if folder is not None:
         write_predictions(folder, case, data.test, found)
     outcome = Outcome(
-        case, scores, errors, float(model.objective_), model.evaluations_, bool(model.converged_),
+        case, scores, errors, float(model.objective_), model.evaluations_, converged and bool(model.converged_),
         seconds + clock.seconds, len(model.model_.weights), train.tokens,
     )  # fmt: skip
     return Trained(outcome, model if isinstance(model, Cascade) else None)
