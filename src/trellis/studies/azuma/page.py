@@ -121,7 +121,7 @@ def _errors(study: Study) -> str:
     for system in SHOWN:
         for wire in WIRES:
             found = study.of(Case(system, wire))
-            if found is None:
+            if found is None or not found.errors:
                 continue
             e = found.errors
             share = f"{100 * e['traced'] / max(1, e['all']):.0f} %"
