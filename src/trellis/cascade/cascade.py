@@ -42,7 +42,8 @@ class Cascade(Answering, Filed):
     k, samples: how many paths, for kbest and sample.
     least: what is less probable is not read.
     jackknife: upper stages learn from lower ones that have not seen the sentence: the training data are cut into so
-    many folds (0: off; not for gold). Sentences are folded as they stand; shuffle them if they are in order.
+    many folds, at most one for each sentence (0: off; not for gold). Sentences are folded as they stand; shuffle them
+    if they are in order. In joint training lower stages must be CRFs without only_seen and tag_dictionary.
     schedule: whether joint training is of all stages together, or in turns (alternate), of each stage `rounds` times.
     frozen: targets of stages (or one of them) that joint training leaves as they are.
     optimizer, options, max_iter, tol, patience: of joint training; stages have their own.
@@ -206,7 +207,7 @@ class Cascade(Answering, Filed):
         if check_probability("least", self.least) >= 0.5:
             raise SettingError(f"least is {self.least!r}; expected a small probability, below 0.5")
         if self.jackknife != 0 and not (is_count(self.jackknife) and self.jackknife > 1):
-            raise SettingError(f"jackknife is {shown(self.jackknife)}; expected 2 folds or more, or 0")
+            raise SettingError(f"jackknife is {shown(self.jackknife)}; expected a whole number, 2 folds or more, or 0")
         names = [stage.target for stage in self.stages]
         for name in self._frozen:
             if name not in names:

@@ -96,7 +96,8 @@ def folds_of(learning: Learning) -> list[Fold]:
 
     cascade, corpus = learning.cascade, learning.corpus
     stages = [one.stage for s, one in enumerate(learning.ready) if learning.model.is_read(s)]
-    ends = np.linspace(0, len(corpus), int(cascade.jackknife) + 1).astype(int).tolist()
+    count = min(int(cascade.jackknife), len(corpus))
+    ends = np.linspace(0, len(corpus), count + 1).astype(int).tolist()
     folds = []
     for first, last in pairwise(ends):
         if first == last:
@@ -106,6 +107,8 @@ def folds_of(learning: Learning) -> list[Fold]:
             once = Learning(_plain(cascade), stages, without(corpus, first, last), None, Keeping())
             once.stage_by_stage()
         except TrellisError as error:
+            if count == 1:
+                raise DataError("there is one sentence, and jackknife needs two; leave jackknife out") from None
             error.add_note(
                 f"in the training without sentences {first + 1} to {last} (jackknife); shuffle the sentences, or use "
                 "more folds"

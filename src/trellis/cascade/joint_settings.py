@@ -58,8 +58,9 @@ def check_joint(cascade: Cascade) -> None:
     for stage in cascade.stages:
         if not cascade.jackknife or stage.target not in read:
             continue
-        if stage.model != "crf" or stage.settings.get("only_seen"):
-            what = "are of the model crf" if stage.model != "crf" else "are without only_seen"
+        limits = [name for name in ("only_seen", "tag_dictionary") if stage.settings.get(name)]
+        if stage.model != "crf" or limits:
+            what = "are of the model crf" if stage.model != "crf" else f"are without {limits[0]}"
             raise SettingError(
                 f"stage '{stage.target}': jackknife in joint training is for lower stages that {what}; use the wire "
                 "marginal, or leave jackknife out"
