@@ -54,7 +54,7 @@ def test_gradient_and_products_equal_finite_differences(stages):
     with objective_of(learning, theta, folded.shards(0.0)) as objective:
         value, gradient = objective.value_and_gradient(theta)
         assert value == pytest.approx(objective.value(theta), rel=1e-12)
-        index = rng.choice(len(theta), 60, replace=False)
+        index = rng.choice(len(theta), 25, replace=False)
         expected = numerical(objective.value, theta, index)
         np.testing.assert_allclose(gradient[index], expected, atol=1e-5, rtol=1e-5)
         step = 1e-5
