@@ -163,5 +163,6 @@ def hand_back_rows(
             v, row, of, to, total = values[k], rows[ids[k]], by_pair[n], gradient[ids[k]], 0.0
             for p in range(len(of)):
                 total += row[p] * of[p]
-                to[p] += v * of[p]
             by_value[k] = total
+            for p in range(len(of)):
+                to[p] += v * of[p]
