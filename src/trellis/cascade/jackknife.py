@@ -69,14 +69,13 @@ class Fold:
         return replace(
             found.renumbered(_with_unknown(labels)),
             arcs=None if found.arcs is None else found.arcs.renumbered(_with_unknown(arcs)),
-            allowed=self._allowed(learning, s, found),
+            allowed=self._allowed(learning, s),
         )
 
-    def _allowed(self, learning: Learning, s: int, packed: Packed) -> Allowed:
-        number, tokens = self._label_numbers(learning, s), len(packed.indptr) - 1
-        mask = np.zeros((tokens, len(learning.model.stages[s].labels)), bool)
-        mask[:, number] = True if packed.allowed is None else packed.allowed.mask()
-        return Allowed.of_mask(mask)
+    def _allowed(self, learning: Learning, s: int) -> Allowed:
+        is_known = np.zeros(len(learning.model.stages[s].labels), bool)
+        is_known[self._label_numbers(learning, s)] = True
+        return Allowed.of_mask(np.tile(is_known, (self._data(learning).tokens, 1)))
 
     def _label_numbers(self, learning: Learning, s: int) -> I64:
         """What the fold's labels are among those of all of the data."""
