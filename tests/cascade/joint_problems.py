@@ -17,6 +17,7 @@ from trellis.losses import Target, find_loss
 from trellis.objective import Examples
 from trellis.objective.cutting import cut_into_shards
 from trellis.scoring import observed_layout, of_order
+from trellis.scoring.hybrid import HybridScoring
 from trellis.scoring.layout import WeightLayout
 from trellis.scoring.segments import observed_segments
 from trellis.scoring.wires import ArcWireScoring, WireScoring
@@ -126,7 +127,7 @@ def _stage(rng, s, stage, stages, corpus, gold, base):
         base = arcs_at.stop
         columns = None if wiring.context is None else context_columns(wiring.context, corpus)
         reads = Reads(
-            tuple(int(name[1:]) for name in wiring.lower), wiring, WireScoring(all_labels), arcs, at, arcs_at, columns,
+            tuple(int(name[1:]) for name in wiring.lower), wiring, WireScoring(HybridScoring(all_labels)), arcs, at, arcs_at, columns,
             stage.get("curve"),
         )  # fmt: skip
     return JointStage(shard, own, labels, reads, False, False), base

@@ -58,14 +58,14 @@ class Folded:
             return cut_parts([self._counted(s, ())], runs_of(offsets, sentences), least, in_turn)
         *lower, _ = involved = _below(s, self.reads)
         places = [tuple(involved.index(k) for k in self.reads[one]) for one in involved]
-        shards = []
+        counted, shards = self._counted(s, places[-1]), []
         for (a, b), deltas in zip(self.ends, self.deltas, strict=True):
             runs = [(a + first, a + last) for first, last in runs_of(offsets[a : b + 1] - offsets[a], sentences)]
             parts = [
                 Part(self.silent[k], self.starts[k], place, 1.0, deltas[k])
                 for k, place in zip(lower, places, strict=False)
             ]
-            shards += cut_parts([*parts, self._counted(s, places[-1])], runs, least, in_turn)
+            shards += cut_parts([*parts, counted], runs, least, in_turn)
         return shards
 
     def _counted(self, s: int, lower: tuple[int, ...]) -> Part:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from trellis.models.recipe import prior_of
 from trellis.objective import Prior, PriorsOfParts
 from trellis.objective.cutting import cuts, kind_of_shard
 from trellis.objective.shard import BLOCK
+from trellis.scoring.hybrid import HybridScoring
 from trellis.scoring.layout import WeightLayout
 from trellis.scoring.occurring import Occurring
 from trellis.scoring.segments import SegmentLayout
@@ -123,7 +125,12 @@ class Part:
 
     def scorings(self) -> tuple[WireScoring, ArcWireScoring | None]:
         """With numbers of their own, for one shard at a time."""
-        return WireScoring(self.wired), ArcWireScoring(self.wired) if self.arcs_are_read else None
+        return WireScoring(self._scoring), ArcWireScoring(self.wired) if self.arcs_are_read else None
+
+    @cached_property
+    def _scoring(self) -> HybridScoring:
+        """For all shards: where weights are takes as much room as the weights do."""
+        return HybridScoring(self.wired)
 
     def stage(
         self,

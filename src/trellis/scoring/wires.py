@@ -45,11 +45,11 @@ class WireWeights:
 
 
 class WireScoring:
-    """Attributes that bear on labels; `layout` has no others."""
+    """Attributes that bear on labels; the layout of `scoring`, which others may use as well, has no others."""
 
-    def __init__(self, layout: WeightLayout):
-        self.scoring = HybridScoring(layout)
-        self.size = layout.pairs
+    def __init__(self, scoring: HybridScoring):
+        self.scoring = scoring
+        self.size = scoring.layout.pairs
         self._gradient = np.zeros(self.size)
         self._rows = np.zeros((self.scoring.rows, self.scoring.width))
 
