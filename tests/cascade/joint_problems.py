@@ -127,8 +127,8 @@ def _stage(rng, s, stage, stages, corpus, gold, base):
         base = arcs_at.stop
         columns = None if wiring.context is None else context_columns(wiring.context, corpus)
         reads = Reads(
-            tuple(int(name[1:]) for name in wiring.lower), wiring, WireScoring(HybridScoring(all_labels)), arcs, at, arcs_at, columns,
-            stage.get("curve"),
+            tuple(int(name[1:]) for name in wiring.lower), wiring, WireScoring(HybridScoring(all_labels)), arcs, at,
+            arcs_at, columns, stage.get("curve"),
         )  # fmt: skip
     return JointStage(shard, own, labels, reads, False, False), base
 

@@ -15,7 +15,7 @@ from trellis.cascade.jackknife import jackknifed
 from trellis.cascade.keeping import Keeping
 from trellis.cascade.learning import Learning
 from trellis.cascade.stage import in_order
-from trellis.cascade.together import joint_prior, joint_shards, stage_shards
+from trellis.cascade.together import Joined, joint_prior, stage_shards
 from trellis.corpus import Column
 from trellis.engine import ThreadedObjective
 from trellis.errors import ConvergenceWarning, DataError, SettingError
@@ -102,11 +102,18 @@ def test_the_lower_stages_own_loss_is_as_without_folds():
     assert lower == pytest.approx(sum(shard.value(own) for shard in apart), rel=1e-9)
 
 
-def test_small_shards_are_the_same_objective():
+def test_batches_are_the_same_objective():
     learning, theta = learned([POS, CHUNK])
     folded = Folded(learning, learning.folds, theta)
-    values = [sum(shard.value(theta) for shard in folded.shards(LEAST, size)) for size in (None, 1, 7)]
-    np.testing.assert_allclose(values, values[0], rtol=1e-9)
+    values = [shard.value(theta) for shard in folded.shards(LEAST)]
+    for size in (1, 7):
+        batches = folded.batches(LEAST, size)
+        assert sum(batch[0].sentences for batch in batches) == len(train())
+        for batch in batches:  # all stages' losses of the same sentences
+            assert len(batch) == 2
+            np.testing.assert_array_equal(batch[0].offsets, batch[1].offsets)
+        few = [shard.value(theta) for batch in batches for shard in batch]
+        assert sum(few) == pytest.approx(sum(values), rel=1e-9)
 
 
 def test_without_folds_it_is_the_usual_objective():
@@ -117,7 +124,7 @@ def test_without_folds_it_is_the_usual_objective():
     folded.deltas = [{0: np.zeros_like(one[0])} for one in folded.deltas]
     with (
         objective_of(learning, theta, folded.shards(LEAST)) as one,
-        objective_of(learning, theta, joint_shards(learning.ready, learning.reads, LEAST)) as usual,
+        objective_of(learning, theta, Joined(learning.ready, learning.reads).shards(LEAST)) as usual,
     ):
         np.testing.assert_allclose(one.value_and_gradient(theta)[0], usual.value_and_gradient(theta)[0], rtol=1e-12)
         np.testing.assert_allclose(one.gradient(theta), usual.gradient(theta), atol=1e-9)
@@ -159,29 +166,6 @@ def test_errors_name_the_fold():
     assert "without sentences 1 to 13 (jackknife)" in error.value.__notes__[-1]
 
 
-def test_an_interruption_changes_nothing(tmp_path):
-    def fit(folder, stop_after=None, **more):
-        calls = []
-
-        def progress(found):
-            calls.append(found)
-            if len(calls) == stop_after:
-                raise KeyboardInterrupt
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            cascade = tr.Cascade([POS, CHUNK], jackknife=2, optimizer="lbfgs", tol=1e-9, max_iter=5, threads=1)
-            return cascade.fit(
-                train(), checkpoint=tmp_path / folder, checkpoint_every=1, progress=progress, **more
-            ), len(calls)
-
-    whole, calls = fit("whole")
-    with pytest.raises(KeyboardInterrupt):
-        fit("parts", calls - 2)
-    again, _ = fit("parts", resume=True)
-    np.testing.assert_array_equal(again.model_.weights, whole.model_.weights)
-
-
 def test_what_does_not_go_together_is_refused():
     segments = tr.Stage("chunk", "word[0]", model="semi-crf")
     upper = tr.Stage("pos", "word[0] + chunk[0]", reads=["chunk"])
@@ -196,5 +180,7 @@ def test_what_does_not_go_together_is_refused():
     with pytest.raises(DataError, match="there is one sentence, and jackknife needs two"):
         tr.Cascade([POS, CHUNK], jackknife=2).fit(train().slice(0, 1))
     start = tr.Cascade([POS, CHUNK], wire="marginal").fit(train())
-    with pytest.raises(SettingError, match="start"):
+    with pytest.raises(SettingError, match="folds know nothing"):
         tr.Cascade([POS, CHUNK], jackknife=2).fit(train(), start=start)
+    with pytest.raises(SettingError, match="start is 'x'; expected a trained Cascade"):
+        tr.Cascade([POS, CHUNK], jackknife=2).fit(train(), start="x")

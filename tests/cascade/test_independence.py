@@ -213,8 +213,9 @@ def test_one_stage_is_a_cascade(tmp_path):
         {"optimizer": "sgd", "options": {"epochs": 4}},
         {"schedule": "alternate", "rounds": 1, "max_iter": 3},
         {"frozen": "pos", "max_iter": 4},
+        {"jackknife": 2, "max_iter": 4},
     ],
-    ids=lambda settings: next(iter(settings.values())),
+    ids=lambda settings: str(next(iter(settings.items()))),
 )
 def test_an_interruption_changes_nothing(settings, tmp_path):
     data = train().slice(0, 25)

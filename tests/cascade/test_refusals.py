@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import trellis as tr
-from trellis.errors import DataError, SettingError, TemplateError
+from trellis.errors import CheckpointError, DataError, SettingError, TemplateError
 
 
 def data():
@@ -32,6 +32,8 @@ def never(progress):
         ({"optimizer": "sgd", "schedule": "alternate"}, "'alternate'"),
         ({"optimizer": "newton-cg", "options": {"hvp": "ad", "cache": 0}}, "hvp"),
         ({"frozen": "p"}, "frozen names 'p'"),
+        ({"frozen": "pos", "wire": "marginal"}, "the wire is 'marginal'"),
+        ({"frozen": ["pos", "chunk"]}, "frozen names all stages"),
         ({"wire": "kbest", "k": 10**9}, "k is"),
     ],
 )
@@ -52,6 +54,30 @@ def test_stages_are_looked_at_first(upper, what):
     with pytest.raises(SettingError, match=f"stage 'chunk': .*{what}"):
         tr.Cascade(stages(**upper)).fit(data(), progress=never)
     tr.Cascade(stages(**upper), wire="marginal").check()
+
+
+def test_folds_are_for_stages_that_read_others():
+    with pytest.raises(SettingError, match="jackknife is for stages that read others"):
+        tr.Cascade([tr.Stage("pos"), tr.Stage("chunk")], jackknife=2).fit(data(), progress=never)
+
+
+@pytest.mark.parametrize("missing", ["pos", "chunk"])
+def test_development_data_are_looked_at_first(missing):
+    columns = {name: column for name, column in data().columns.items() if name != missing}
+    dev = tr.Corpus(columns, data().offsets)
+    with pytest.raises(DataError, match=f"the development data have no column '{missing}', only word"):
+        tr.Cascade(stages()).fit(data(), dev=dev, progress=never)
+
+
+@pytest.mark.parametrize("changed", [{"jackknife": 2}, {"least": 0.01}, {"wire": "onebest"}], ids=str)
+def test_checkpoints_say_that_lower_stages_were_read_otherwise(changed, tmp_path):
+    def fit(**more):
+        both = [tr.Stage("pos", "word[0]", tol=1e-2), tr.Stage("chunk", "word[0]", reads=["pos"], tol=1e-2)]
+        tr.Cascade(both, **{"wire": "marginal", **more}).fit(data(), checkpoint=tmp_path, resume=bool(more))
+
+    fit()
+    with pytest.raises(CheckpointError, match=f"the checkpoint was made with {next(iter(changed))}="):
+        fit(**changed)
 
 
 @pytest.mark.parametrize("name", ["joint", "joint-1-pos"])

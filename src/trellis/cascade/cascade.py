@@ -118,12 +118,14 @@ class Cascade(Answering, Filed):
         stages = self.check()
         if not isinstance(X, Corpus):
             raise DataError(f"a cascade learns from a corpus with columns (read_conll), not from {type(X).__name__}")
-        if dev is not None:
-            check_development(dev)
-        if start is not None and self.jackknife and self.wire == "joint":
+        begun = None if start is None else _model_of(start)
+        if begun is not None and self.jackknife and self.wire == "joint":
             raise SettingError("folds know nothing of what a start has learned; leave jackknife or start out")
+        if dev is not None:
+            at_once = begun is not None and self.wire == "joint"
+            check_development(dev, [stage.target for stage in stages[-1 if at_once else 0 :]])
         keeping = Keeping(checkpoint, resume, checkpoint_every, log, progress)
-        learning = Learning(self, stages, X, dev, keeping, None if start is None else _model_of(start))
+        learning = Learning(self, stages, X, dev, keeping, begun)
         outcomes = {}
         if start is None or self.wire != "joint":
             found = learning.stage_by_stage()
@@ -212,10 +214,14 @@ class Cascade(Answering, Filed):
         for name in self._frozen:
             if name not in names:
                 raise SettingError(f"frozen names '{name}', which no stage predicts; there are: {', '.join(names)}")
-        if set(names) <= set(self._frozen) or (self._frozen and self.wire != "joint"):
-            raise SettingError("frozen is for joint training, which needs a stage to train; leave it out")
+        if self._frozen and self.wire != "joint":
+            raise SettingError(f"frozen is for joint training, and the wire is '{self.wire}'; leave it out")
+        if set(names) <= set(self._frozen):
+            raise SettingError("frozen names all stages, and joint training needs one to train; leave one out")
         if self.jackknife and self.wire == "gold":
             raise SettingError("jackknife has no meaning with the wire 'gold'; leave it out")
+        if self.jackknife and not any(stage.reads for stage in self.stages):
+            raise SettingError("jackknife is for stages that read others, and none does; leave it out, or give `reads`")
         if self.schedule not in SCHEDULES:
             raise SettingError(f"schedule is {shown(self.schedule)}; expected {' or '.join(SCHEDULES)}")
         ordered = in_order(self.stages)

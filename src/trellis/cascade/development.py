@@ -83,8 +83,13 @@ class OfStages:
         return self._whole.content
 
 
-def check_development(dev: Corpus) -> None:
+def check_development(dev: Corpus, targets: Sequence[str]) -> None:
+    """`targets`: of the stages that are scored."""
     if not isinstance(dev, Corpus):
         raise DataError(f"the development data are {type(dev).__name__}; expected a corpus (read_conll)")
     if not dev.tokens:
         raise DataError("there is no token in the development data", dev.path)
+    for target in targets:
+        if target not in dev.columns:
+            there = ", ".join(dev.columns)
+            raise DataError(f"the development data have no column '{target}', only {there}; add it", dev.path)

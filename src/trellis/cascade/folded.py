@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.joint import JointShard
-from trellis.cascade.together import Part, cut_parts, runs_of
+from trellis.cascade.together import Batch, Part, cut_parts, runs_of
 from trellis.features import Packed
 from trellis.losses import Target
 from trellis.losses.silent import SilentLoss
@@ -47,18 +47,23 @@ class Folded:
         parts = learning.split(theta)
         self.deltas = [{s: fold.weights(learning, s) - parts[s] for s in read} for fold in folds]
 
-    def shards(self, least: float, sentences: int | None = None) -> list[JointShard]:
-        """As `joint_shards`."""
-        return [shard for s in range(len(self.ready)) for shard in self._of_stage(s, least, sentences)]
+    def shards(self, least: float) -> list[JointShard]:
+        """As those of `Joined`."""
+        return [shard for s in range(len(self.ready)) for shard in self._of_stage(s, least)]
 
-    def _of_stage(self, s: int, least: float, sentences: int | None) -> list[JointShard]:
+    def batches(self, least: float, sentences: int) -> list[Batch]:
+        """As those of `Joined`; none has sentences of two folds."""
+        return list(zip(*(self._of_stage(s, least, sentences) for s in range(len(self.ready))), strict=True))
+
+    def _of_stage(self, s: int, least: float, sentences: int | None = None) -> list[JointShard]:
         """Shards with the loss of stage s alone."""
         offsets, in_turn = self.ready[s].offsets, sentences is not None
-        if not self.reads[s]:
-            return cut_parts([self._counted(s, ())], runs_of(offsets, sentences), least, in_turn)
         *lower, _ = involved = _below(s, self.reads)
         places = [tuple(involved.index(k) for k in self.reads[one]) for one in involved]
-        counted, shards = self._counted(s, places[-1]), []
+        counted = Part(self.ready[s], self.starts[s], places[-1], float(self.ready[s].stage.weight))
+        if not lower and not in_turn:
+            return cut_parts([counted], runs_of(offsets), least)
+        shards = []
         for (a, b), deltas in zip(self.ends, self.deltas, strict=True):
             runs = [(a + first, a + last) for first, last in runs_of(offsets[a : b + 1] - offsets[a], sentences)]
             parts = [
@@ -67,9 +72,6 @@ class Folded:
             ]
             shards += cut_parts([*parts, counted], runs, least, in_turn)
         return shards
-
-    def _counted(self, s: int, lower: tuple[int, ...]) -> Part:
-        return Part(self.ready[s], self.starts[s], lower, float(self.ready[s].stage.weight))
 
 
 def _below(s: int, reads: Sequence[tuple[int, ...]]) -> list[int]:

@@ -19,9 +19,11 @@ from trellis.models.recipe import optimizer_of
 from trellis.training import Fingerprint, Outcome
 
 if TYPE_CHECKING:
+    from trellis.cascade.folded import Folded
     from trellis.cascade.learning import Learning
     from trellis.cascade.objective import JointObjective
     from trellis.cascade.preparing import Ready
+    from trellis.cascade.together import Joined
 
 F64 = NDArray[np.float64]
 
@@ -40,20 +42,13 @@ class Jointly:
 
     def train(self) -> Outcome:
         from trellis.cascade.objective import BATCH, JointObjective
-        from trellis.cascade.together import joint_prior, joint_shards
+        from trellis.cascade.together import joint_prior
 
-        reads, least = self.learning.reads, self.learning.model.least
-        theta = self.learning.model.weights
-        cut = partial(joint_shards, self.ready, reads, least)
-        if self.cascade.jackknife:
-            from trellis.cascade.folded import Folded
-
-            cut = partial(Folded(self.learning, self.learning.folds, theta).shards, least)
-            del self.learning.folds  # whose models are no longer needed
-
-        shards, prior = cut(), joint_prior(self.ready, self.cascade.seed)
+        theta, least = self.learning.model.weights, self.learning.model.least
+        data, prior = self._data(theta), joint_prior(self.ready, self.cascade.seed)
+        shards, batches = data.shards(least), partial(data.batches, least, BATCH)
         _LOG.info("all stages as one")
-        with JointObjective(shards, len(theta), prior, self.learning.threads, partial(cut, BATCH)) as objective:
+        with JointObjective(shards, len(theta), prior, self.learning.threads, batches) as objective:
             if self.cascade.schedule == "alternate":
                 outcome = self._in_turns(objective, theta)
             else:
@@ -61,6 +56,17 @@ class Jointly:
         if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
             raise DataError("training led to weights that are no numbers; are there extreme feature values?")
         return outcome
+
+    def _data(self, theta: F64) -> Joined | Folded:
+        if self.cascade.jackknife:
+            from trellis.cascade.folded import Folded
+
+            folds = self.learning.folds
+            del self.learning.folds  # whose models are not needed later
+            return Folded(self.learning, folds, theta)
+        from trellis.cascade.together import Joined
+
+        return Joined(self.ready, self.learning.reads)
 
     def _at_once(self, objective: JointObjective, theta: F64) -> Outcome:
         """All stages but those that are frozen."""

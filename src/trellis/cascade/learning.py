@@ -95,7 +95,7 @@ class Learning:
             shards = cut_into_shards(ready.model.layout, examples, ready.loss, is_online)
         held_out = self._held_out(s)
         theta = self.model.stages[s].model.weights
-        fitting.describe(ready.model, examples, held_out, theta)
+        fitting.describe(ready.model, examples, held_out, theta, {} if read is None else self._reading)
         packed = Packed(examples.indptr, examples.ids, examples.values, examples.arcs, examples.allowed, examples.spans)
         try:
             outcome = fitting.minimised(shards, prior, optimizer, theta, held_out, [self.corpus], self.threads)
@@ -108,6 +108,13 @@ class Learning:
             if self.dev is not None:
                 self.dev_beliefs[s] = self._in_batches(s, self.dev_packed[s], self.dev.offsets)
         return outcome
+
+    @property
+    def _reading(self) -> dict[str, Any]:
+        """How lower stages are read, as far as it matters."""
+        names = {"kbest": ("k",), "sample": ("samples",)}.get(self.model.wire, ())
+        own = {name: getattr(self.cascade, name) for name in ("jackknife", "least", *names)}
+        return {"wire": self.model.wire, **own}
 
     def _adopt(self, s: int, theta: F64) -> None:
         stages = list(self.model.stages)

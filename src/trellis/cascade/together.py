@@ -28,20 +28,30 @@ from trellis.scoring.wires import ArcWireScoring, WireScoring
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
+Batch = tuple[JointShard, ...]  # over the same sentences, with a step of descent for all of them
+
 _WRITTEN = 512  # tokens in a block where arcs are written out one by one: a stage's, or what it reads on them
 
 
-def joint_shards(
-    ready: Sequence[Ready], reads: Sequence[tuple[int, ...]], least: float, sentences: int | None = None
-) -> list[JointShard]:
-    """`reads`: the numbers of the stages that each stage reads; `sentences`: how many there are in a shard, where that
-    is not left to the size of the data. Such small shards must be asked one after the other."""
-    bases = np.cumsum([0, *(one.model.layout.size for one in ready)]).tolist()
-    parts = [
-        Part(one, base, lower, float(one.stage.weight))
-        for one, base, lower in zip(ready, bases[:-1], reads, strict=True)
-    ]
-    return cut_parts(parts, runs_of(ready[0].offsets, sentences), least, sentences is not None)
+class Joined:
+    """A cascade's training data. `reads`: the numbers of the stages that each stage reads."""
+
+    def __init__(self, ready: Sequence[Ready], reads: Sequence[tuple[int, ...]]):
+        bases = np.cumsum([0, *(one.model.layout.size for one in ready)]).tolist()
+        self._offsets = ready[0].offsets
+        self._parts = [
+            Part(one, base, lower, float(one.stage.weight))
+            for one, base, lower in zip(ready, bases[:-1], reads, strict=True)
+        ]
+
+    def shards(self, least: float) -> list[JointShard]:
+        """What is less probable than `least` is not read."""
+        return cut_parts(self._parts, runs_of(self._offsets), least)
+
+    def batches(self, least: float, sentences: int) -> list[Batch]:
+        """The same with so many sentences in a shard; these must be asked one after the other."""
+        runs = runs_of(self._offsets, sentences)
+        return [(shard,) for shard in cut_parts(self._parts, runs, least, in_turn=True)]
 
 
 def runs_of(offsets: I64, sentences: int | None = None) -> list[tuple[int, int]]:

@@ -33,7 +33,7 @@ _ABOUT_STAGES = {
 }
 # options of the command that are of joint training alone
 _ABOUT_JOINT = {
-    "optimizer": "Of joint training: auto, lbfgs, newton-cg or sgd.",
+    "optimizer": "Of joint training: auto, lbfgs, cg, newton-cg or sgd.",
     "options": "Of joint training: the optimizer's own settings, memory=50.",
     "patience": "Of joint training: iterations without a better score on dev.",
     "max_iter": "Of joint training: most iterations.",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -112,8 +113,15 @@ class Fitting:
         if self._file is not None:
             self._made_from = made_from()
 
-    def describe(self, model: Trainable, examples: Examples, dev: HeldOut | None, theta: F64) -> None:
-        """Notes what the training is made from, while it is all there."""
+    def describe(
+        self,
+        model: Trainable,
+        examples: Examples,
+        dev: HeldOut | None,
+        theta: F64,
+        more: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        """Notes what the training is made from, while it is all there. `more`: settings beside the estimator's."""
         layout = model.layout
         self._sizes = {
             "sentences": len(examples.offsets) - 1,
@@ -124,7 +132,7 @@ class Fitting:
         }
         if self._file is not None:
             content = None if dev is None else dev.content
-            kind, params = type(self._estimator).__name__.lower(), self._estimator.get_params()
+            kind, params = type(self._estimator).__name__.lower(), {**self._estimator.get_params(), **more}
             self._made_from = fingerprint(kind, params, model.labels, examples, layout, content, theta)
 
     def minimised(

@@ -20,7 +20,7 @@ from trellis.cascade import Cascade, Stage
 from trellis.cascade.keeping import Keeping
 from trellis.cascade.learning import Learning
 from trellis.cascade.stage import in_order
-from trellis.cascade.together import joint_shards, stage_shards
+from trellis.cascade.together import Joined, stage_shards
 from trellis.corpus import Corpus, read_conll
 from trellis.errors import ConvergenceWarning
 from trellis.objective import cut_into_shards
@@ -150,7 +150,7 @@ def apart_of(learning: Learning) -> dict[str, Callable[[], Any]]:
 def together_of(learning: Learning) -> dict[str, Callable[[], Any]]:
     """All as one."""
     theta = learning.model.weights
-    joint = joint_shards(learning.ready, learning.reads, learning.model.least)
+    joint = Joined(learning.ready, learning.reads).shards(learning.model.least)
     direction = np.random.default_rng(0).normal(size=len(theta))
 
     def product() -> None:
