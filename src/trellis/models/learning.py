@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,7 +14,7 @@ from trellis.errors import DataError, SettingError
 from trellis.features import FeatureKind, GivenFeatures, Packed, TagDictionary, TemplateFeatures
 from trellis.models.batches import Sentences
 from trellis.models.gold import Labels
-from trellis.models.known import Known, known_of
+from trellis.models.known import UNKNOWN, Known, known_of
 from trellis.models.linear import MOST_LABELS
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ def given_labels(
     if len(given.labels) > MOST_LABELS:
         raise DataError(
             f"{len(given.labels):,} different labels; at most {MOST_LABELS:,} (is '{settings.target}' the target?)"
+        )
+    if given.kind == "gold" and y is None and UNKNOWN in given.labels:
+        warnings.warn(
+            f"'{UNKNOWN}' is a label like any other in the column '{settings.target}'; if it stands for what is not "
+            "known, say partial=True (--partial)",
+            stacklevel=2,
         )
     if given.kind != "gold" and settings.tag_dictionary is not None:
         raise SettingError("a tag_dictionary needs gold labels for every token")
