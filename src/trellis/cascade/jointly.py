@@ -46,7 +46,7 @@ class Jointly:
 
         theta, least = self.learning.model.weights, self.learning.model.least
         data, prior = self._data(theta), joint_prior(self.ready, self.cascade.seed)
-        shards, batches = data.shards(least), partial(data.batches, least, BATCH)
+        shards, batches = data.shards(least), partial(data.shards, least, BATCH)
         _LOG.info("all stages as one")
         with JointObjective(shards, len(theta), prior, self.learning.threads, batches) as objective:
             if self.cascade.schedule == "alternate":

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.joint import JointShard
-from trellis.cascade.together import Batch
 from trellis.engine import ThreadedObjective
 from trellis.errors import SettingError
 from trellis.objective import Prior
@@ -39,7 +38,7 @@ class _Epoch:
 
 
 class JointObjective(ThreadedObjective):
-    """The sum of all stages' losses and priors. `batches()`: the same data, a few sentences at a time."""
+    """The sum of all stages' losses and priors. `batches()`: the same data in shards of a few sentences."""
 
     def __init__(
         self,
@@ -47,7 +46,7 @@ class JointObjective(ThreadedObjective):
         size: int,
         prior: Prior,
         threads: int,
-        batches: Callable[[], Sequence[Batch]],
+        batches: Callable[[], Sequence[JointShard]],
     ):
         shards_of_all: Any = shards
         super().__init__(shards_of_all, size, prior, threads)  # nothing is kept for products: each goes up again
@@ -74,27 +73,27 @@ class JointObjective(ThreadedObjective):
 
 
 class Steps:
-    """A cascade's data for stochastic gradient descent: a step with each of `batches`."""
+    """A cascade's data for stochastic gradient descent: `shards` of a few sentences each, a step with each."""
 
-    def __init__(self, batches: Sequence[Batch], prior: Prior):
-        self.batches, self.prior = list(batches), prior
+    def __init__(self, shards: Sequence[JointShard], prior: Prior):
+        self.shards, self.prior = list(shards), prior
 
     @property
     def sentences(self) -> int:
-        return sum(_sentences(batch) for batch in self.batches)
+        return sum(shard.sentences for shard in self.shards)
 
     def epoch(
         self, rule: _Rule, vectors: Sequence[F64], rng: np.random.Generator, stores: Any = (), snapshots: int = 0
     ) -> _Epoch:
         """All sentences once. What is added up is each batch's loss before its step, and in the end the prior."""
         theta = vectors[0].copy()
-        order = rng.permutation(len(self.batches))
+        order = rng.permutation(len(self.shards))
         total, taken, loss, missing = np.zeros_like(theta), 0, 0.0, 0
         every = max(1, len(order) // max(1, snapshots))
         done = rule.done
         for k, n in enumerate(order.tolist(), 1):
-            value, gone = self._step(rule, self.batches[n], theta, done)
-            done, loss, missing = done + _sentences(self.batches[n]), loss + value, missing + gone
+            value, gone = self._step(rule, self.shards[n], theta, done)
+            done, loss, missing = done + self.shards[n].sentences, loss + value, missing + gone
             if snapshots and k % every == 0:
                 total += theta
                 taken += 1
@@ -104,35 +103,30 @@ class Steps:
     def trial(self, rule: _Rule, judge: Any, vectors: Sequence[F64], rng: np.random.Generator, sample: int) -> _Epoch:
         """Steps on a sample of sentences, and the loss on another after them."""
         theta = vectors[0].copy()
-        order = rng.permutation(len(self.batches))
+        order = rng.permutation(len(self.shards))
         most = max(1, min(sample // BATCH, len(order) // 2))
         done = 0
         for n in order[:most].tolist():
-            self._step(rule, self.batches[n], theta, done)
-            done += _sentences(self.batches[n])
-        values = [sum(shard.value(theta) for shard in self.batches[n]) for n in order[-most:].tolist()]
+            self._step(rule, self.shards[n], theta, done)
+            done += self.shards[n].sentences
+        values = [self.shards[n].value(theta) for n in order[-most:].tolist()]
         gone = sum(not math.isfinite(value) for value in values)
         return _Epoch((theta,), (), theta, (float(np.sum([v for v in values if math.isfinite(v)])), float(gone)))
 
-    def _step(self, rule: _Rule, batch: Batch, theta: F64, done: int) -> tuple[float, int]:
+    def _step(self, rule: _Rule, shard: JointShard, theta: F64, done: int) -> tuple[float, int]:
         """Changes theta; the loss before, and how many sentences were left out because that is no number."""
-        found = [shard.value_and_gradient(theta) for shard in batch]
-        if not all(math.isfinite(value) and np.isfinite(gradient).all() for value, gradient in found):
-            return 0.0, _sentences(batch)
+        value, gradient = shard.value_and_gradient(theta)
+        if not (math.isfinite(value) and np.isfinite(gradient).all()):
+            return 0.0, shard.sentences
         passed = done / max(1, rule.sentences)
         size = rule.step * (rule.decay**passed if rule.decay else 1.0 / (1.0 + passed))
         # the prior's part of as many sentences, on all weights: those that are not touched fall as well
-        share = _sentences(batch) / max(1, rule.sentences)
+        share = shard.sentences / max(1, rule.sentences)
         slope = np.zeros_like(theta)
         self.prior.add_gradient(theta, slope)
         theta -= size * share * slope
-        for shard, (_, gradient) in zip(batch, found, strict=True):
-            theta[shard.index] -= size * gradient
-        return sum(value for value, _ in found), 0
-
-
-def _sentences(batch: Batch) -> int:
-    return batch[0].sentences
+        theta[shard.index] -= size * gradient
+        return value, 0
 
 
 class SomeStages:

@@ -28,8 +28,6 @@ from trellis.scoring.wires import ArcWireScoring, WireScoring
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-Batch = tuple[JointShard, ...]  # over the same sentences, with a step of descent for all of them
-
 _WRITTEN = 512  # tokens in a block where arcs are written out one by one: a stage's, or what it reads on them
 
 
@@ -44,14 +42,10 @@ class Joined:
             for one, base, lower in zip(ready, bases[:-1], reads, strict=True)
         ]
 
-    def shards(self, least: float) -> list[JointShard]:
-        """What is less probable than `least` is not read."""
-        return cut_parts(self._parts, runs_of(self._offsets), least)
-
-    def batches(self, least: float, sentences: int) -> list[Batch]:
-        """The same with so many sentences in a shard; these must be asked one after the other."""
-        runs = runs_of(self._offsets, sentences)
-        return [(shard,) for shard in cut_parts(self._parts, runs, least, in_turn=True)]
+    def shards(self, least: float, sentences: int | None = None) -> list[JointShard]:
+        """What is less probable than `least` is not read. `sentences`: how many there are in a shard, where that is
+        not left to the size of the data; such small shards must be asked one after the other."""
+        return cut_parts(self._parts, runs_of(self._offsets, sentences), least, sentences is not None)
 
 
 def runs_of(offsets: I64, sentences: int | None = None) -> list[tuple[int, int]]:
