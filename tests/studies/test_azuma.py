@@ -74,6 +74,7 @@ def test_results_come_back_from_their_file_and_make_a_page(study, tmp_path):
     assert again.outcomes == found.outcomes
     (tmp_path / "docs").mkdir()
     output.write_report(again, tmp_path, tmp_path / "docs" / "azuma.md")
+    assert output.read_results(tmp_path / "docs" / "azuma").outcomes == found.outcomes
     page = (tmp_path / "report.md").read_text()
     for part in ("## Table 2", "95.6 / 92.1", "CRF + CRF-BP", "## One CRF over product labels"):
         assert part in page
@@ -87,7 +88,10 @@ def test_what_is_there_is_not_run_again(study, quick, monkeypatch, tmp_path):
         raise AssertionError
 
     monkeypatch.setattr("trellis.studies.azuma.study.run_case", never)
-    assert run_study(None, quick, folder, earlier=found).outcomes == found.outcomes
+    for place in (folder, tmp_path):  # where predictions are gone, what was found out by them is kept
+        again = run_study(None, quick, place, earlier=found)
+        assert again.outcomes == found.outcomes
+        assert again.tests == found.tests
     with pytest.raises(SettingError, match="max_iter"):
         run_study(None, replace(quick, max_iter=3), folder, earlier=found)
     with pytest.raises(DataError, match="no results"):

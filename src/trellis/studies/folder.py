@@ -34,13 +34,13 @@ def read_found(folder: Path) -> Any:
         raise DataError("this is no JSON", path) from None
 
 
-def write_pages(page: Callable[[str], str], plots: Sequence[str], folder: Path, docs: Path | None) -> None:
-    """`page(images)` is the report's text with `images` before the names of plots, which are in the folder already;
-    for the documentation plots are copied to a folder of the page's name beside it."""
+def write_pages(page: Callable[[str], str], files: Sequence[str], folder: Path, docs: Path | None) -> None:
+    """`page(images)` is the report's text with `images` before the names of plots; for the documentation `files`, plots
+    and what else belongs to the page, are copied from the folder to one of the page's name beside it."""
     write_atomically(folder / REPORT, page("").encode())
     if docs is not None:
         images = make_folder(docs.parent / docs.stem)
-        for name in plots:
+        for name in files:
             write_atomically(images / name, read_bytes(folder / name))
         write_atomically(docs, page(f"{docs.stem}/").encode())
 

@@ -9,7 +9,7 @@ from trellis.studies.azuma.claims import judged
 from trellis.studies.azuma.page import write_page
 from trellis.studies.azuma.pictures import draw_all, plots_of
 from trellis.studies.azuma.results import Study
-from trellis.studies.folder import read_found, write_found, write_pages
+from trellis.studies.folder import RESULTS, read_found, write_found, write_pages
 
 
 def write_results(study: Study, folder: Path) -> None:
@@ -22,7 +22,7 @@ def read_results(folder: Path) -> Study:
 
 def write_report(study: Study, folder: Path, docs: Path | None) -> None:
     draw_all(study, folder)
-    write_pages(lambda images: write_page(study, images), list(plots_of(study)), folder, docs)
+    write_pages(lambda images: write_page(study, images), [RESULTS, *plots_of(study)], folder, docs)
 
 
 def summary(study: Study) -> dict[str, Any]:

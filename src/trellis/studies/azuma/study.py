@@ -87,7 +87,8 @@ def run_study(
     say("comparing systems")
     groups = compared_cases(settings.annotated)
     ran = [[case for case in group if study.of(case) is not None] for group in groups]
-    study = replace(study, tests={key: test for group in ran for key, test in compared(group, folder).items()})
+    found = {key: test for group in ran for key, test in compared(group, folder).items()}
+    study = replace(study, tests={**(study.tests or {}), **found})  # earlier predictions may be gone
     keep(study)
     return study
 
