@@ -1,4 +1,4 @@
-"""Joint training that reads lower stages as if they had not learned from the sentence."""
+"""Joint training in which lower stages know sentences as if they had not learned from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trellis.cascade.jackknife import jackknifed
 from trellis.cascade.keeping import Keeping
 from trellis.cascade.learning import Learning
 from trellis.cascade.stage import in_order
-from trellis.cascade.together import Joined, joint_prior, stage_shards
+from trellis.cascade.together import Joined, joint_prior, parts_of, stage_shards
 from trellis.corpus import Column
 from trellis.engine import ThreadedObjective
 from trellis.errors import ConvergenceWarning, DataError, SettingError
@@ -50,7 +50,7 @@ def learned(stages, folds=3, data=None):
 
 
 def objective_of(learning, theta, shards):
-    return ThreadedObjective(shards, len(theta), joint_prior(learning.ready, 0), 1)
+    return ThreadedObjective(shards, len(theta), joint_prior(learning.ready, 0, shards, theta), 1)
 
 
 STAGES = {"two": [POS, CHUNK], "three": [POS, CHUNK, ENTITY]}
@@ -83,7 +83,7 @@ LOWER = {
 }
 
 
-def of_the_last(learning, shards, theta):
+def of_the_last(shards, theta):
     """The last stage's loss: that of all stages without what lower ones say of themselves."""
     for shard in shards:
         for stage in shard.stages[:-1]:
@@ -92,9 +92,6 @@ def of_the_last(learning, shards, theta):
 
 
 class Silent(LogLoss):
-    def value_and_gradient(self, chain, target):
-        return self.answer(self.keep(chain, target), target)
-
     def answer(self, kept, target):
         found = super().answer(kept, target)
         return replace(found, values=np.zeros_like(found.values))
@@ -105,7 +102,7 @@ def test_at_first_the_upper_stage_reads_what_the_folds_say(settings):
     """Its loss is that of a stage which is given the folds' beliefs; labels that a fold never saw are not read."""
     lower = tr.Stage("pos", **{"features": POS.features, "tol": 1e-2, **settings})
     learning, theta = learned([lower, CHUNK], data=often(train(), "pos"))
-    upper = of_the_last(learning, Folded(learning, learning.folds, theta).shards(LEAST), theta)
+    upper = of_the_last(Folded(learning, learning.folds, theta).shards(LEAST), theta)
     given = stage_shards(learning.ready[1], [jackknifed(learning, learning.folds, 0)], LEAST)
     own = theta[learning.starts[1] :]
     assert upper == pytest.approx(CHUNK.weight * sum(shard.value(own) for shard in given), rel=1e-9)
@@ -113,7 +110,7 @@ def test_at_first_the_upper_stage_reads_what_the_folds_say(settings):
 
 def test_at_first_all_of_three_stages_read_what_the_folds_say():
     learning, theta = learned([POS, CHUNK, ENTITY], data=often(often(train(), "pos"), "chunk"))
-    top = of_the_last(learning, Folded(learning, learning.folds, theta).shards(LEAST), theta)
+    top = of_the_last(Folded(learning, learning.folds, theta).shards(LEAST), theta)
     beliefs = [jackknifed(learning, learning.folds, s) for s in (0, 1)]
     given = stage_shards(learning.ready[2], beliefs, LEAST)
     assert top == pytest.approx(sum(shard.value(theta[learning.starts[2] :]) for shard in given), rel=1e-9)
@@ -122,7 +119,7 @@ def test_at_first_all_of_three_stages_read_what_the_folds_say():
 def test_at_first_the_lower_stages_own_loss_is_that_of_the_folds():
     learning, theta = learned([POS, CHUNK], data=often(train(), "pos"))
     shards = Folded(learning, learning.folds, theta).shards(LEAST)
-    lower = sum(shard.value(theta) for shard in shards) - of_the_last(learning, shards, theta)
+    lower = sum(shard.value(theta) for shard in shards) - of_the_last(shards, theta)
     said = 0.0
     for fold in learning.folds:
         stage, part = fold.model.stages[0], learning.corpus.slice(fold.first, fold.last)
@@ -133,31 +130,92 @@ def test_at_first_the_lower_stages_own_loss_is_that_of_the_folds():
     assert lower == pytest.approx(said, rel=1e-9)
 
 
-def test_labels_that_no_other_fold_has_can_still_be_learned():
-    data = train()
+def with_tags(data, changes):
     tags = [*data["pos"].values()]
-    tags[3] = "RARE"
-    learning, theta = learned([POS, CHUNK], data=data.with_column("pos", Column.of(tags)))
+    for token, tag in changes.items():
+        tags[token] = tag
+    return data.with_column("pos", Column.of(tags))
+
+
+PARTLY = dict.fromkeys(range(0, 300, 3), "?")
+
+
+@pytest.mark.parametrize(
+    ("changes", "settings"),
+    [
+        ({1: "RARE"}, {}),
+        ({1: "RARE", **PARTLY}, {"partial": True}),
+        ({1: "RARE", 4: "NN|RARE", **PARTLY}, {"partial": True, "order": 2}),
+    ],
+    ids=["all known", "known in part", "choices, order 2"],
+)
+def test_labels_that_no_other_fold_has_can_still_be_learned(changes, settings):
+    lower = tr.Stage("pos", POS.features, tol=1e-2, **settings)
+    learning, theta = learned([lower, CHUNK], data=with_tags(train(), changes))
+    shards = Folded(learning, learning.folds, theta).shards(LEAST)
+    with objective_of(learning, theta, shards) as objective:
+        value, gradient = objective.value_and_gradient(theta)
+        assert np.isfinite(value)
+        layout, rare = learning.ready[0].model.layout, learning.ready[0].labels.index("RARE")
+        assert gradient[: layout.pairs][layout.pair_label == rare].any()
+        index = np.random.default_rng(0).choice(len(theta), 15, replace=False)
+        np.testing.assert_allclose(gradient[index], numerical(objective.value, theta, index), atol=1e-4, rtol=1e-4)
+
+
+def test_labels_that_an_encoding_asks_for_elsewhere_are_allowed():
+    """In a sentence `? I-RARE`, what is not known has to be B-RARE, which no other fold has either."""
+    lower = tr.Stage("chunk", "word[0]", partial=True, encoding="iob2", tol=1e-2)
+    upper = tr.Stage("pos", "word[0] + chunk[0]", reads=["chunk"], tol=1e-2)
+    data = train()
+    tags = [*data["chunk"].values()]
+    second = int(data.offsets[1])
+    tags[:2], tags[second : second + 2] = ["B-RARE", "I-RARE"], ["?", "I-RARE"]
+    learning, theta = learned([lower, upper], data=data.with_column("chunk", Column.of(tags)))
     shards = Folded(learning, learning.folds, theta).shards(LEAST)
     assert np.isfinite(sum(shard.value(theta) for shard in shards))
+
+
+@pytest.mark.parametrize("optimizer", ["auto", "newton-cg", "sgd"])
+def test_weights_of_what_one_fold_has_alone_stay(optimizer):
+    """They are not seen there, and would all fall to 0."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        settings = {"jackknife": 3, "tol": 1e-2, "max_iter": 5, "threads": 1}
+        start = tr.Cascade([POS, CHUNK], wire="marginal", **settings).fit(train()).model_.stages[0].model
+        found = tr.Cascade([POS, CHUNK], optimizer=optimizer, **settings).fit(train()).model_.stages[0].model
+    words = train()["word"].values()
+    once = next(word for word in words if words.count(word) == 1)
+    n = next(n for n, name in enumerate(start.features.names()) if name.endswith(f"={once}"))
+    a, b = start.layout.pair_start[n : n + 2]
+    assert np.abs(start.weights[a:b]).max() > 0.01
+    np.testing.assert_allclose(found.weights[a:b], start.weights[a:b], rtol=1e-12)
+    assert np.abs(found.weights - start.weights).max() > 0.01
 
 
 def test_small_shards_are_the_same_objective():
     learning, theta = learned([POS, CHUNK])
     folded = Folded(learning, learning.folds, theta)
-    values = [sum(shard.value(theta) for shard in folded.shards(LEAST, size)) for size in (None, 1, 7)]
-    np.testing.assert_allclose(values, values[0], rtol=1e-9)
+    totals = []
+    for size in (None, 1, 7):
+        total, value = np.zeros(len(theta)), 0.0
+        for shard in folded.shards(LEAST, size):
+            own, gradient = shard.value_and_gradient(theta)
+            shard.add_to(total, gradient)
+            value += own
+        totals.append((value, total))
+    for value, total in totals[1:]:
+        assert value == pytest.approx(totals[0][0], rel=1e-9)
+        np.testing.assert_allclose(total, totals[0][1], atol=1e-9)
 
 
 def test_without_folds_it_is_the_usual_objective():
     """Of folds that say the same as all data do, nothing is moved."""
     learning, theta = learned([POS, CHUNK])
     folded = Folded(learning, learning.folds, theta)
-    folded.ready = learning.ready
-    folded.deltas = [{0: np.zeros_like(one[0])} for one in folded.deltas]
+    folded._parts = [parts_of(learning.ready, learning) for _ in learning.folds]
     with (
         objective_of(learning, theta, folded.shards(LEAST)) as one,
-        objective_of(learning, theta, Joined(learning.ready, learning.reads).shards(LEAST)) as usual,
+        objective_of(learning, theta, Joined(learning).shards(LEAST)) as usual,
     ):
         np.testing.assert_allclose(one.value_and_gradient(theta)[0], usual.value_and_gradient(theta)[0], rtol=1e-12)
         np.testing.assert_allclose(one.gradient(theta), usual.gradient(theta), atol=1e-9)

@@ -69,13 +69,24 @@ def test_development_data_are_looked_at_first(missing):
         tr.Cascade(stages()).fit(data(), dev=dev, progress=never)
 
 
-@pytest.mark.parametrize("changed", [{"jackknife": 2}, {"least": 0.01}, {"wire": "onebest"}], ids=str)
-def test_checkpoints_say_that_lower_stages_were_read_otherwise(changed, tmp_path):
+@pytest.mark.parametrize(
+    ("wire", "changed"),
+    [
+        ("marginal", {"jackknife": 2}),
+        ("marginal", {"least": 0.01}),
+        ("marginal", {"wire": "onebest"}),
+        ("kbest", {"k": 3}),
+        ("sample", {"samples": 3}),
+    ],
+    ids=str,
+)
+def test_checkpoints_say_that_lower_stages_were_read_otherwise(wire, changed, tmp_path):
     def fit(**more):
         both = [tr.Stage("pos", "word[0]", tol=1e-2), tr.Stage("chunk", "word[0]", reads=["pos"], tol=1e-2)]
-        tr.Cascade(both, **{"wire": "marginal", **more}).fit(data(), checkpoint=tmp_path, resume=bool(more))
+        tr.Cascade(both, **{"wire": wire, **more}).fit(data(), checkpoint=tmp_path, resume=bool(more))
 
     fit()
+    fit(**{"marginal": {"k": 3}}.get(wire, {"least": 0.01}))  # which make no difference
     with pytest.raises(CheckpointError, match=f"the checkpoint was made with {next(iter(changed))}="):
         fit(**changed)
 

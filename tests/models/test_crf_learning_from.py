@@ -336,7 +336,7 @@ class TestSoftLabels:
 
 def test_a_question_mark_that_is_learned_as_a_label_is_mentioned():
     corpus = trellis.Corpus.from_lists({"word": [["a", "b"], ["b", "c"]], "tag": [["A", "?"], ["B", "A"]]})
-    with pytest.warns(UserWarning, match=r"'\?' is a label like any other in the column 'tag'; .* partial=True"):
+    with pytest.warns(UserWarning, match=r"'\?' is a label like any other in the column 'tag'; .*`partial`"):
         crf = CRF(target="tag", features="word[0]").fit(corpus)
     assert "?" in crf.classes_
     assert "?" not in CRF(target="tag", features="word[0]", partial=True).fit(corpus).classes_

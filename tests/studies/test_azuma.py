@@ -92,6 +92,11 @@ def test_what_is_there_is_not_run_again(study, quick, monkeypatch, tmp_path):
         again = run_study(None, quick, place, earlier=found)
         assert again.outcomes == found.outcomes
         assert again.tests == found.tests
+    monkeypatch.undo()
+    monkeypatch.setattr("trellis.studies.corpora.QUICK", 25)
+    some = replace(found, outcomes=tuple(o for o in found.outcomes if o.case != Case("table1", "joint")))
+    again = run_study(None, quick, tmp_path, earlier=some)  # of a case that is run again, earlier tests are not kept
+    assert set(again.tests) == {key for key in found.tests if "table1-joint" not in key}
     with pytest.raises(SettingError, match="max_iter"):
         run_study(None, replace(quick, max_iter=3), folder, earlier=found)
     with pytest.raises(DataError, match="no results"):

@@ -41,9 +41,10 @@ class Cascade(Answering, Filed):
     stage also learns from the mistakes that it leads the upper one to.
     k, samples: how many paths, for kbest and sample.
     least: what is less probable is not read.
-    jackknife: upper stages learn from lower ones that have not seen the sentence: the training data are cut into so
-    many folds, at most one for each sentence (0: off; not for gold). Sentences are folded as they stand; shuffle them
-    if they are in order. In joint training lower stages must be CRFs without only_seen and tag_dictionary.
+    jackknife: upper stages learn from lower ones that have not seen the sentence, and in joint training these learn so
+    themselves: the training data are cut into so many folds, at most one for each sentence (0: off; not for gold).
+    Sentences are folded as they stand; shuffle them if they are in order. In joint training lower stages must be CRFs
+    without only_seen and tag_dictionary.
     schedule: whether joint training is of all stages together, or in turns (alternate), of each stage `rounds` times.
     frozen: targets of stages (or one of them) that joint training leaves as they are.
     optimizer, options, max_iter, tol, patience: of joint training; stages have their own.
@@ -123,7 +124,7 @@ class Cascade(Answering, Filed):
             raise SettingError("folds know nothing of what a start has learned; leave jackknife or start out")
         if dev is not None:
             at_once = begun is not None and self.wire == "joint"
-            check_development(dev, [stage.target for stage in stages[-1 if at_once else 0 :]])
+            check_development(dev, [stage.target for stage in (stages[-1:] if at_once else stages)])
         keeping = Keeping(checkpoint, resume, checkpoint_every, log, progress)
         learning = Learning(self, stages, X, dev, keeping, begun)
         outcomes = {}

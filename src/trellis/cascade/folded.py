@@ -11,7 +11,8 @@ which moves as theta does. The objective is the sum over stages s of
 
     weight_s sum_i loss_s(x_i; theta_s + delta_{s,k(i)}, what is read of stages below)
 
-where delta is 0 for stages that no other reads.
+where delta is 0 for stages that no other reads. Attributes that a fold has alone are not seen there: nothing is said of
+their weights, which stay as they are (see `joint_prior`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.joint import JointShard
-from trellis.cascade.together import Part, cut_parts, runs_of
+from trellis.cascade.together import cut_parts, parts_of, runs_of
 from trellis.features import Packed
 from trellis.lattice import Allowed
 
@@ -40,36 +41,40 @@ class Folded:
     """A cascade's training data for that. `theta`: where joint training begins."""
 
     def __init__(self, learning: Learning, folds: Sequence[Fold], theta: F64):
-        self.reads, self.starts = learning.reads, learning.starts
-        self.ends = [(fold.first, fold.last) for fold in folds]
-        stages, parts = range(len(learning.ready)), learning.split(theta)
+        self._offsets, self._ends = learning.corpus.offsets, [(fold.first, fold.last) for fold in folds]
+        weights, stages = learning.split(theta), range(len(learning.ready))
         read = [s for s in stages if learning.model.is_read(s)]
         self.ready = [_unseen(learning, folds, s) if s in read else learning.ready[s] for s in stages]
-        self.deltas = [{s: fold.weights(learning, s) - parts[s] for s in read} for fold in folds]
+        parts = parts_of(self.ready, learning)
+        self._parts = [
+            [part.moved(fold.weights(learning, s) - weights[s]) if s in read else part for s, part in enumerate(parts)]
+            for fold in folds
+        ]
 
     def shards(self, least: float, sentences: int | None = None) -> list[JointShard]:
         """As those of `Joined`; none has sentences of two folds."""
-        offsets, shards = self.ready[0].offsets, []
-        unmoved = {s: self._part(s) for s in range(len(self.ready)) if s not in self.deltas[0]}
-        for (a, b), deltas in zip(self.ends, self.deltas, strict=True):
-            runs = [(a + first, a + last) for first, last in runs_of(offsets[a : b + 1] - offsets[a], sentences)]
-            parts = [unmoved.get(s) or self._part(s, deltas[s]) for s in range(len(self.ready))]
+        shards = []
+        for (a, b), parts in zip(self._ends, self._parts, strict=True):
+            offsets = self._offsets[a : b + 1] - self._offsets[a]
+            runs = [(a + first, a + last) for first, last in runs_of(offsets, sentences)]
             shards += cut_parts(parts, runs, least, sentences is not None)
         return shards
-
-    def _part(self, s: int, delta: F64 | None = None) -> Part:
-        return Part(self.ready[s], self.starts[s], self.reads[s], float(self.ready[s].stage.weight), delta)
 
 
 def _unseen(learning: Learning, folds: Sequence[Fold], s: int) -> Ready:
     """Stage s with sentences that have no attribute but those that other folds have, and may have no label but these
-    have; only where that would leave none of what is annotated, they may have that, too."""
+    have. Where that would leave nothing of what is annotated, they may have that, too: so a label of one fold alone can
+    be learned, though upper stages see it just where it is right."""
     ready = learning.ready[s]
     packed = Packed.joined([fold.packed(learning, s) for fold in folds])
     assert packed.allowed is not None
     mask, known = packed.allowed.mask(), ready.target.known
     if known is None:
-        known = np.arange(mask.shape[1]) == ready.gold[:, None]
-    strange = ~(mask & known).any(axis=1)
-    mask[strange] |= known[strange]
+        mask[np.arange(len(mask)), ready.gold] = True
+    else:
+        strange = ~(mask & known).any(axis=1)
+        if ready.rules is not None:  # which may ask for labels elsewhere in the sentence
+            sentence = np.repeat(np.arange(len(ready.offsets) - 1), np.diff(ready.offsets))
+            strange = np.isin(sentence, sentence[(known & ~mask).any(axis=1)])
+        mask[strange] |= known[strange]
     return replace(ready, packed=replace(packed, allowed=None if mask.all() else Allowed.of_mask(mask)))

@@ -58,7 +58,8 @@ class Fold:
 
     def weights(self, learning: Learning, s: int) -> F64:
         """Those of stage s, where they are in all of the data; 0 for what no other sentence has."""
-        _LOG.info("the stages without sentences %d to %d, as a start:", self.first + 1, self.last)
+        stage = learning.ready[s].stage.target
+        _LOG.info("stage '%s', without sentences %d to %d, as a start:", stage, self.first + 1, self.last)
         return carried(learning.model.stages[s], self.model.stages)
 
     def packed(self, learning: Learning, s: int) -> Packed:

@@ -45,8 +45,9 @@ class Jointly:
         from trellis.cascade.together import joint_prior
 
         theta, least = self.learning.model.weights, self.learning.model.least
-        data, prior = self._data(theta), joint_prior(self.ready, self.cascade.seed)
+        data = self._data(theta)
         shards, batches = data.shards(least), partial(data.shards, least, BATCH)
+        prior = joint_prior(self.ready, self.cascade.seed, shards, theta)
         _LOG.info("all stages as one")
         with JointObjective(shards, len(theta), prior, self.learning.threads, batches) as objective:
             if self.cascade.schedule == "alternate":
@@ -66,7 +67,7 @@ class Jointly:
             return Folded(self.learning, folds, theta)
         from trellis.cascade.together import Joined
 
-        return Joined(self.ready, self.learning.reads)
+        return Joined(self.learning)
 
     def _at_once(self, objective: JointObjective, theta: F64) -> Outcome:
         """All stages but those that are frozen."""

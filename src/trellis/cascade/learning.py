@@ -112,9 +112,9 @@ class Learning:
     @property
     def _reading(self) -> dict[str, Any]:
         """How lower stages are read, as far as it matters."""
-        names = {"kbest": ("k",), "sample": ("samples",)}.get(self.model.wire, ())
-        own = {name: getattr(self.cascade, name) for name in ("jackknife", "least", *names)}
-        return {"wire": self.model.wire, **own}
+        own = {"marginal": "least", "kbest": "k", "sample": "samples"}.get(self.model.wire)
+        names = ["jackknife", *([] if own is None else [own])]
+        return {"wire": self.model.wire, **{name: getattr(self.cascade, name) for name in names}}
 
     def _adopt(self, s: int, theta: F64) -> None:
         stages = list(self.model.stages)
@@ -172,6 +172,7 @@ class Learning:
         """All stages as one, from where they are."""
         from trellis.cascade.jointly import Jointly
 
+        self.beliefs, self.dev_beliefs, self.dev_packed = {}, {}, []  # which were for the stages one by one
         outcome = Jointly(self).train()
         self.model = self.model.with_weights(self.split(outcome.theta))
         return outcome

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from trellis.cascade.plan import Beliefs
 from trellis.cascade.preparing import Ready
 from trellis.labels import runs
 from trellis.models.recipe import prior_of
-from trellis.objective import Prior, PriorsOfParts
+from trellis.objective import Around, Prior, PriorsOfParts
 from trellis.objective.cutting import cuts, kind_of_shard
 from trellis.objective.shard import BLOCK
 from trellis.scoring.hybrid import HybridScoring
@@ -25,6 +25,9 @@ from trellis.scoring.occurring import Occurring
 from trellis.scoring.segments import SegmentLayout
 from trellis.scoring.wires import ArcWireScoring, WireScoring
 
+if TYPE_CHECKING:
+    from trellis.cascade.learning import Learning
+
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
@@ -32,20 +35,24 @@ _WRITTEN = 512  # tokens in a block where arcs are written out one by one: a sta
 
 
 class Joined:
-    """A cascade's training data. `reads`: the numbers of the stages that each stage reads."""
+    """A cascade's training data."""
 
-    def __init__(self, ready: Sequence[Ready], reads: Sequence[tuple[int, ...]]):
-        bases = np.cumsum([0, *(one.model.layout.size for one in ready)]).tolist()
-        self._offsets = ready[0].offsets
-        self._parts = [
-            Part(one, base, lower, float(one.stage.weight))
-            for one, base, lower in zip(ready, bases[:-1], reads, strict=True)
-        ]
+    def __init__(self, learning: Learning):
+        self._offsets = learning.corpus.offsets
+        self._parts = parts_of(learning.ready, learning)
 
     def shards(self, least: float, sentences: int | None = None) -> list[JointShard]:
         """What is less probable than `least` is not read. `sentences`: how many there are in a shard, where that is
         not left to the size of the data; such small shards must be asked one after the other."""
         return cut_parts(self._parts, runs_of(self._offsets, sentences), least, sentences is not None)
+
+
+def parts_of(ready: Sequence[Ready], learning: Learning) -> list[Part]:
+    """Stages of a cascade, ready as they are in `learning` or otherwise."""
+    return [
+        Part(one, base, lower, float(one.stage.weight))
+        for one, base, lower in zip(ready, learning.starts, learning.reads, strict=False)
+    ]
 
 
 def runs_of(offsets: I64, sentences: int | None = None) -> list[tuple[int, int]]:
@@ -87,10 +94,14 @@ def stage_shards(ready: Ready, beliefs: Sequence[Beliefs], least: float) -> list
     return [JointShard([part.stage(a, b, block, False, False, beliefs)], least) for a, b in cuts(ready.offsets)]
 
 
-def joint_prior(ready: Sequence[Ready], seed: int) -> Prior:
-    """Each stage's own."""
+def joint_prior(ready: Sequence[Ready], seed: int, shards: Sequence[JointShard], theta: F64) -> Prior:
+    """Each stage's own. Weights that no shard says anything of would fall to 0: theirs is around where they are."""
     priors = [prior_of(one.stage.estimator(seed, None)) for one in ready]
-    return PriorsOfParts([one.model.layout.size for one in ready], priors)
+    prior = PriorsOfParts([one.model.layout.size for one in ready], priors)
+    is_there = np.zeros(len(theta), bool)
+    for shard in shards:
+        is_there[shard.index] = True
+    return prior if is_there.all() else Around(prior, np.where(is_there, 0.0, theta))
 
 
 def _block(ready: Ready) -> int:
@@ -103,14 +114,15 @@ def _block(ready: Ready) -> int:
 
 class Part:
     """A stage, ready to be cut: `base`, where its weights begin in theta; `lower`, the stages that it reads; `weight`,
-    that of its loss; `delta: F64[weights]`, what is added to its weights before they are used."""
+    that of its loss."""
 
-    def __init__(self, ready: Ready, base: int, lower: tuple[int, ...], weight: float, delta: F64 | None = None):
+    def __init__(self, ready: Ready, base: int, lower: tuple[int, ...], weight: float):
         self.ready, self.lower = ready, lower
+        self.shift: Shift | None = None
         layout: Any = ready.model.layout
         features, self.arcs_are_read = ready.model.features, ready.reads_arcs
         self.own, index, at, arcs_at = own_part(layout, features.attributes, self.arcs_are_read)
-        self.shift = None if delta is None else Shift(delta[index], delta[at], delta[arcs_at])
+        self._places = index, at, arcs_at
         self.index, self.at, self.arcs_at = index + base, _moved(at, base), _moved(arcs_at, base)
         tokens: WeightLayout = layout.tokens if isinstance(layout, SegmentLayout) else layout
         none = np.zeros(0, np.int32)
@@ -124,17 +136,19 @@ class Part:
             tokens.arc_start,
             tokens.arc_pair,
         )
+        self.scoring = HybridScoring(self.wired)  # of all shards: it takes as much room as the weights do
         self.examples = ready.own_examples(weight)
         self.make = kind_of_shard(self.own, self.examples, plain=ready.packed.allowed is not None)
 
+    def moved(self, delta: F64) -> Part:
+        """The same with `delta: F64[weights]` added to its weights before they are used."""
+        other = copy(self)
+        other.shift = Shift(*(delta[place] for place in self._places))
+        return other
+
     def scorings(self) -> tuple[WireScoring, ArcWireScoring | None]:
         """With numbers of their own, for one shard at a time."""
-        return WireScoring(self._scoring), ArcWireScoring(self.wired) if self.arcs_are_read else None
-
-    @cached_property
-    def _scoring(self) -> HybridScoring:
-        """For all shards: where weights are takes as much room as the weights do."""
-        return HybridScoring(self.wired)
+        return WireScoring(self.scoring), ArcWireScoring(self.wired) if self.arcs_are_read else None
 
     def stage(
         self,

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -119,7 +118,7 @@ class Fitting:
         examples: Examples,
         dev: HeldOut | None,
         theta: F64,
-        more: Mapping[str, Any] = MappingProxyType({}),
+        more: Mapping[str, Any] | None = None,
     ) -> None:
         """Notes what the training is made from, while it is all there. `more`: settings beside the estimator's."""
         layout = model.layout
@@ -132,7 +131,7 @@ class Fitting:
         }
         if self._file is not None:
             content = None if dev is None else dev.content
-            kind, params = type(self._estimator).__name__.lower(), {**self._estimator.get_params(), **more}
+            kind, params = type(self._estimator).__name__.lower(), {**self._estimator.get_params(), **(more or {})}
             self._made_from = fingerprint(kind, params, model.labels, examples, layout, content, theta)
 
     def minimised(

@@ -51,8 +51,8 @@ def given_labels(
         )
     if given.kind == "gold" and y is None and UNKNOWN in given.labels:
         warnings.warn(
-            f"'{UNKNOWN}' is a label like any other in the column '{settings.target}'; if it stands for what is not "
-            "known, say partial=True (--partial)",
+            f"'{UNKNOWN}' is a label like any other in the column '{settings.target}'; `partial` is for labels that "
+            "are not known",
             stacklevel=2,
         )
     if given.kind != "gold" and settings.tag_dictionary is not None:

@@ -77,6 +77,23 @@ class Priors:
 
 
 @dataclass(frozen=True)
+class Around:
+    """A prior of how far the weights are from `centre`, F64[weights]."""
+
+    prior: Prior
+    centre: F64
+
+    def value(self, theta: F64) -> float:
+        return self.prior.value(theta - self.centre)
+
+    def add_gradient(self, theta: F64, gradient: F64) -> None:
+        self.prior.add_gradient(theta - self.centre, gradient)
+
+    def diagonal(self, theta: F64) -> F64 | float:
+        return self.prior.diagonal(theta - self.centre)
+
+
+@dataclass(frozen=True)
 class PriorsOfParts:
     """A prior of its own for each part of theta, one behind the other: so many weights each."""
 

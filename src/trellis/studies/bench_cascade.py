@@ -150,7 +150,7 @@ def apart_of(learning: Learning) -> dict[str, Callable[[], Any]]:
 def together_of(learning: Learning) -> dict[str, Callable[[], Any]]:
     """All as one."""
     theta = learning.model.weights
-    joint = Joined(learning.ready, learning.reads).shards(learning.model.least)
+    joint = Joined(learning).shards(learning.model.least)
     direction = np.random.default_rng(0).normal(size=len(theta))
 
     def product() -> None:

@@ -13,6 +13,7 @@ from trellis.metrics.significance import counts_by_sentence, mcnemar, paired_boo
 from trellis.studies.azuma.cases import Case
 from trellis.studies.azuma.runs import PREDICTIONS
 
+BETWEEN = " / "
 _COLUMNS = ("gold-pos", "pos", "gold-chunk", "chunk")
 
 
@@ -37,7 +38,7 @@ def compared(cases: Sequence[Case], folder: Path) -> dict[str, Any]:
 
 
 def between(first: Case, second: Case) -> str:
-    return f"{first.key} / {second.key}"
+    return f"{first.key}{BETWEEN}{second.key}"
 
 
 def _predicted(case: Case, folder: Path) -> Corpus | None:

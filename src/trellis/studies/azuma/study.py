@@ -8,7 +8,7 @@ from pathlib import Path
 
 from trellis.corpus import Corpus
 from trellis.studies.azuma.cases import Case
-from trellis.studies.azuma.comparing import compared
+from trellis.studies.azuma.comparing import BETWEEN, compared
 from trellis.studies.azuma.plan import MAIN, PARTS, cases_of, check_parts, compared_cases
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.runs import Data, run_case
@@ -88,7 +88,9 @@ def run_study(
     groups = compared_cases(settings.annotated)
     ran = [[case for case in group if study.of(case) is not None] for group in groups]
     found = {key: test for group in ran for key, test in compared(group, folder).items()}
-    study = replace(study, tests={**(study.tests or {}), **found})  # earlier predictions may be gone
+    fresh = {case.key for case in missing}
+    kept = {key: test for key, test in (study.tests or {}).items() if not fresh & set(key.split(BETWEEN))}
+    study = replace(study, tests={**kept, **found})  # earlier predictions may be gone
     keep(study)
     return study
 
