@@ -16,8 +16,9 @@ data; there, a word seen once has just the one that it should get. So the lower 
 than it can be of anything else, and what the upper stage learns from is not what it will meet. *Left out*: the same
 with the labels that the word has at other tokens (`tags_elsewhere`). *Presets*: the features `pos` and `chunking`.
 *All pairs*: a weight for every attribute with every label, and for every pair of parts of speech with every pair of
-chunk labels, as the paper has it; else weights exist for what occurs together. With *folds*, joint training reads the
-lower stage as if it had not learned from the sentence (`jackknife`), which the paper has not.
+chunk labels, as the paper has it; else weights exist for what occurs together. With *folds*, in training the lower stage
+knows each sentence as if it had not learned from it (`jackknife`), which the paper has not: that is what the upper stage
+reads, and, where both are trained as one, what both losses are of.
 """
 CLAIMS = """
 The same as differences, on the test data; with a star where the middle 95 % of paired bootstrap samples are on one side
@@ -31,8 +32,10 @@ more where all pairs have weights: labels that a lower stage holds for possible,
 together with the right ones above.
 
 Both layers are annotated in all sentences: what phrases could teach the lower stage about parts of speech, the parts of
-speech have taught it already. Where few sentences have them, more comes back: see *Parts of speech for some sentences*
-below.
+speech have taught it already, and where it knows the sentences by heart there is no mistake left to learn from. Two
+things change that. With folds the lower stage makes the mistakes that it will make, and both stages learn from these:
+with vocabularies as printed, parts of speech are as good then as with those that leave the token out. And where few
+sentences have parts of speech, more comes back: see *Parts of speech for some sentences* below.
 """
 TRACED = """
 Tokens whose chunk label is wrong in the test data; how many of these go away when the trained upper stage is told the
