@@ -16,7 +16,7 @@ _ABOUT = {
     "k": "Paths for kbest.",
     "samples": "Paths for sample.",
     "least": "Labels that are less probable are not read (marginal, joint).",
-    "jackknife": "Folds: upper stages, and in joint training lower ones, learn as if lower ones had not seen the sentence.",
+    "jackknife": "Folds: upper stages, and jointly lower ones, learn as if lower ones had not seen the sentence.",
     "schedule": "Joint training of all stages together, or of each in its turn (alternate).",
     "rounds": "Turns of each stage with alternate.",
     "frozen": "Targets of stages that joint training leaves as they are.",
