@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 import trellis as tr
+from trellis.corpus import Column
 from trellis.errors import CheckpointError, DataError, SettingError, TemplateError
 
 
@@ -59,6 +62,39 @@ def test_stages_are_looked_at_first(upper, what):
 def test_folds_are_for_stages_that_read_others():
     with pytest.raises(SettingError, match="jackknife is for stages that read others"):
         tr.Cascade([tr.Stage("pos"), tr.Stage("chunk")], jackknife=2).fit(data(), progress=never)
+
+
+def unknown(corpus, column, first, last):
+    """With `?` for the labels of sentences first..last."""
+    labels = [*corpus[column].values()]
+    a, b = int(corpus.offsets[first]), int(corpus.offsets[last])
+    labels[a:b] = ["?"] * (b - a)
+    return corpus.with_column(column, Column.of(labels))
+
+
+def test_the_wire_gold_needs_all_of_the_annotation():
+    lower = tr.Stage("pos", "word[0]", partial=True)
+    with pytest.raises(DataError, match=r"reads the annotation of 'pos', which \d+ tokens do not have"):
+        tr.Cascade([lower, stages()[1]], wire="gold").fit(unknown(data(), "pos", 0, 3), progress=never)
+
+
+@pytest.mark.parametrize("settings", [{}, {"all_pairs": True}], ids=str)
+def test_layers_that_are_annotated_in_other_sentences_are_mentioned(settings):
+    both = [tr.Stage("pos", "word[0]", partial=True, tol=0.1), stages(partial=True, tol=0.1, **settings)[1]]
+    apart = unknown(unknown(data(), "pos", 4, 20), "chunk", 0, 3)
+    expected = pytest.warns(UserWarning, match="stage 'chunk': only .* tokens .* of pos as well; .*all_pairs=True")
+    with nullcontext() if settings else expected:
+        tr.Cascade(both, wire="marginal").fit(apart)
+
+
+def test_a_start_must_have_what_is_to_go_on():
+    start = tr.Cascade([tr.Stage("pos", "word[0]", tol=0.1)], wire="marginal").fit(data())
+    with pytest.raises(SettingError, match="no stage in common: its stages are pos"):
+        tr.Cascade([tr.Stage("chunk", "word[0]")]).fit(data(), start=start, progress=never)
+    with pytest.raises(SettingError, match="'chunk' is frozen, and the start has none"):
+        tr.Cascade(stages(), frozen="chunk").fit(data(), start=start, progress=never)
+    with pytest.raises(SettingError, match=r"'pos' is frozen, but [\d,]+ of its [\d,]+ weights .* would be lost"):
+        tr.Cascade(stages(), frozen="pos").fit(data().slice(0, 5), start=start, progress=never)
 
 
 @pytest.mark.parametrize("missing", ["pos", "chunk"])

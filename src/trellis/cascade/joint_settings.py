@@ -41,8 +41,8 @@ def check_joint(cascade: Cascade) -> None:
             f"a cascade cannot be trained jointly with the optimizer '{cascade.optimizer}'; use {', '.join(JOINT)}"
         )
     if cascade.optimizer == "sgd" and (cascade._frozen or cascade.schedule == "alternate"):
-        what = "stages that are frozen" if cascade._frozen else "the schedule 'alternate'"
-        raise SettingError(f"sgd trains all stages together, and knows no {what}; use auto, lbfgs or newton-cg")
+        what = "no stages that are frozen" if cascade._frozen else "not the schedule 'alternate'"
+        raise SettingError(f"sgd trains all stages together, and knows {what}; use auto, lbfgs, cg or newton-cg")
     if getattr(optimizer, "hvp", None) == "ad":
         raise SettingError("hvp='ad' is for a single CRF; products with the joint Hessian are exact, leave it out")
     for stage in cascade.stages:

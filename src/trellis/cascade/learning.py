@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.annotated import check_annotated
 from trellis.cascade.development import StageDevelopment
 from trellis.cascade.jackknife import Fold, folds_of, jackknifed
 from trellis.cascade.keeping import Keeping
@@ -19,7 +20,7 @@ from trellis.cascade.model import BATCH, CascadeModel, TrainedStage
 from trellis.cascade.plan import Beliefs, joined
 from trellis.cascade.preparing import Ready, prepared
 from trellis.cascade.stage import Stage
-from trellis.cascade.warm import carried
+from trellis.cascade.warm import carried, check_kept, check_start
 from trellis.corpus import Corpus
 from trellis.errors import TrellisError
 from trellis.features import Packed
@@ -67,7 +68,12 @@ class Learning:
         ]
         self.model = CascadeModel(tuple(trained), wire, max(float(cascade.least), LEAST), paths, int(cascade.seed))
         if start is not None:
-            self.model = self.model.with_weights([carried(stage, start.stages) for stage in self.model.stages])
+            check_start(start.stages, names, cascade._frozen)
+            weights = [carried(stage, start.stages) for stage in self.model.stages]
+            check_kept(start.stages, dict(zip(names, weights, strict=True)), cascade._frozen)
+            self.model = self.model.with_weights(weights)
+        if cascade.wire == "gold":
+            check_annotated(self.ready, {k for lower in self.reads for k in lower})
         self.beliefs: dict[int, Beliefs] = {}
         self.dev_packed: list[Packed] = []
         self.dev_beliefs: dict[int, Beliefs] = {}

@@ -101,7 +101,8 @@ class Steps:
         return _Epoch((theta,), (), average, (loss + self.prior.value(theta), float(missing)))
 
     def trial(self, rule: _Rule, judge: Any, vectors: Sequence[F64], rng: np.random.Generator, sample: int) -> _Epoch:
-        """Steps on a sample of sentences, and the loss on another after them."""
+        """Steps on a sample of sentences, and the loss on these and as many others after them: those alone would say
+        nothing of what is left to learn where training begins with weights that know them all."""
         theta = vectors[0].copy()
         order = rng.permutation(len(self.shards))
         most = max(1, min(sample // BATCH, len(order) // 2))
@@ -109,7 +110,8 @@ class Steps:
         for n in order[:most].tolist():
             self._step(rule, self.shards[n], theta, done)
             done += self.shards[n].sentences
-        values = [self.shards[n].value(theta) for n in order[-most:].tolist()]
+        judges = dict.fromkeys([*order[:most].tolist(), *order[-most:].tolist()])
+        values = [self.shards[n].value(theta) for n in judges]
         gone = sum(not math.isfinite(value) for value in values)
         return _Epoch((theta,), (), theta, (float(np.sum([v for v in values if math.isfinite(v)])), float(gone)))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.annotated import warn_of_few
 from trellis.cascade.context import context_columns
 from trellis.cascade.monomials import Curve
 from trellis.cascade.packing import StageModel, with_wires
@@ -108,11 +109,16 @@ def prepared(
     """`lower`: all stages that may be read; `targets`: of all stages."""
     estimator = stage.estimator(seed, threads)
     try:
-        ready = _prepared(stage, estimator, corpus, [one for one in lower if one.stage.target in stage.reads], threads)
+        read = [one for one in lower if one.stage.target in stage.reads]
+        ready = _prepared(stage, estimator, corpus, read, threads)
+        warn_of_few(stage, ready.known, read)
         check_columns(ready.model.features, ready.wiring, targets)
         return ready
     except (SettingError, TemplateError) as error:
         raise type(error)(f"stage '{stage.target}': {error}") from None
+    except DataError as error:
+        error.add_note(f"in stage '{stage.target}'")
+        raise
 
 
 def _prepared(stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, lower: Sequence[Ready], threads: int) -> Ready:

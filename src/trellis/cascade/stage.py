@@ -185,7 +185,7 @@ def in_order(stages: Sequence[Stage]) -> list[Stage]:
     for stage in stages:
         for name in stage.reads:
             if name == stage.target:
-                raise SettingError(f"stage '{name}' reads itself")
+                raise SettingError(f"stage '{name}' reads itself; it can read others only, leave it out of `reads`")
             if name not in names:
                 raise SettingError(f"stage '{stage.target}' reads '{name}', which no stage predicts; there are: "
                                    f"{', '.join(names)}")  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,29 @@ def carried(new: TrainedStage, earlier: Sequence[TrainedStage]) -> F64:
     if not (isinstance(new.model, LinearChain) and isinstance(old.model, LinearChain)):
         raise SettingError(f"stage '{new.target}': weights can be carried over between stages of the model crf only")
     return carried_over(new.model, old.model, (_numbers(new, old, False), _numbers(new, old, True)))
+
+
+def check_start(earlier: Sequence[TrainedStage], targets: Sequence[str], frozen: Sequence[str]) -> None:
+    """That there is something to begin with, and all of it where nothing is learned."""
+    there = [stage.target for stage in earlier]
+    if not set(there) & set(targets):
+        raise SettingError(f"the start has no stage in common: its stages are {', '.join(there)}; leave it out")
+    for name in frozen:
+        if name not in there:
+            raise SettingError(f"stage '{name}' is frozen, and the start has none of that target; leave frozen out")
+
+
+def check_kept(earlier: Sequence[TrainedStage], weights: Mapping[str, F64], frozen: Sequence[str]) -> None:
+    """That stages which are to stay as they are lose nothing: attributes and labels are those of the new data."""
+    for stage in earlier:
+        had = np.count_nonzero(stage.model.weights)
+        lost = had - np.count_nonzero(weights[stage.target]) if stage.target in frozen else 0
+        if lost:
+            raise SettingError(
+                f"stage '{stage.target}' is frozen, but {lost:,} of its {had:,} weights are for attributes and labels "
+                "that the training data do not have, and would be lost; train on data that have them (the earlier "
+                "ones, too), or leave frozen out"
+            )
 
 
 def _numbers(new: TrainedStage, old: TrainedStage, arcs: bool) -> I64:

@@ -17,8 +17,8 @@ than it can be of anything else, and what the upper stage learns from is not wha
 with the labels that the word has at other tokens (`tags_elsewhere`). *Presets*: the features `pos` and `chunking`.
 *All pairs*: a weight for every attribute with every label, and for every pair of parts of speech with every pair of
 chunk labels, as the paper has it; else weights exist for what occurs together. With *folds*, in training the lower
-stage knows each sentence as if it had not learned from it (`jackknife`), which the paper has not: that is what the upper
-stage reads, and, where both are trained as one, what both losses are of.
+stage knows each sentence as if it had not learned from it (`jackknife`), which the paper has not: that is what the
+upper stage reads, and, where both are trained as one, what both losses are of.
 """
 CLAIMS = """
 The same as differences, on the test data; with a star where the middle 95 % of paired bootstrap samples are on one side
