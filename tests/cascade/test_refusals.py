@@ -8,7 +8,7 @@ import pytest
 
 import trellis as tr
 from trellis.corpus import Column
-from trellis.errors import CheckpointError, DataError, SettingError, TemplateError
+from trellis.errors import CheckpointError, ConvergenceWarning, DataError, SettingError, TemplateError
 
 
 def data():
@@ -85,6 +85,12 @@ def test_layers_that_are_annotated_in_other_sentences_are_mentioned(settings):
     expected = pytest.warns(UserWarning, match="stage 'chunk': only .* tokens .* of pos as well; .*all_pairs=True")
     with nullcontext() if settings else expected:
         tr.Cascade(both, wire="marginal").fit(apart)
+
+
+def test_the_end_of_a_training_is_said_of_its_stage():
+    both = [tr.Stage("pos", "word[0]", max_iter=1), stages(tol=0.1)[1]]
+    with pytest.warns(ConvergenceWarning, match="stage 'pos': training stopped after 1 iterations"):
+        tr.Cascade(both, wire="marginal").fit(data())
 
 
 def test_a_start_must_have_what_is_to_go_on():

@@ -142,8 +142,9 @@ class Cascade(Answering, Filed):
         for name, outcome in outcomes.items():
             settings: Any = self._settings if name == "joint" else next(s for s in stages if s.target == name)
             estimator = settings if name == "joint" else settings.estimator(self.seed, None)
-            warn_of_scores(outcome)
-            warn_of_stop(outcome, optimizer_of(estimator))
+            training = "joint training: " if name == "joint" else f"stage '{name}': "
+            warn_of_scores(outcome, training)
+            warn_of_stop(outcome, optimizer_of(estimator), training)
         return self
 
     def _adopt(

@@ -11,14 +11,15 @@ from trellis.training import Outcome
 _CALLER = 3  # of `fit`
 
 
-def warn_of_scores(outcome: Outcome) -> None:
+def warn_of_scores(outcome: Outcome, training: str = "") -> None:
+    """`training`: which one of several it was, with a colon."""
     if outcome.dev_score == 0.0:
-        message = "the score on the development data never rose above 0; has it the same labels?"
+        message = f"{training}the score on the development data never rose above 0; has it the same labels?"
         warnings.warn(message, stacklevel=_CALLER)
 
 
-def warn_of_stop(outcome: Outcome, optimizer: Any) -> None:
-    """If it did not come to its end."""
+def warn_of_stop(outcome: Outcome, optimizer: Any, training: str = "") -> None:
+    """If it did not come to its end. `training`: as above."""
     from trellis.optim import traits_of
 
     if outcome.converged or outcome.stopped_early:
@@ -32,5 +33,5 @@ def warn_of_stop(outcome: Outcome, optimizer: Any) -> None:
         limit = traits_of(type(optimizer)).limit
         own = limit is not None and outcome.iterations >= getattr(optimizer, limit)
         why = f"raise {f'the option {limit}' if own else 'max_iter'} (now {outcome.iterations}) or tol"
-    message = f"training stopped after {outcome.iterations} iterations before it converged; {why}"
+    message = f"{training}training stopped after {outcome.iterations} iterations before it converged; {why}"
     warnings.warn(message, ConvergenceWarning, stacklevel=_CALLER)
