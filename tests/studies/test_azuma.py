@@ -11,13 +11,17 @@ from trellis.corpus.sample import sample_path
 from trellis.errors import DataError, SettingError
 from trellis.studies.azuma import output
 from trellis.studies.azuma.cases import Case
+from trellis.studies.azuma.comparing import between, compared
+from trellis.studies.azuma.page import write_page
 from trellis.studies.azuma.pictures import points
-from trellis.studies.azuma.plan import PARTS, cases_of
+from trellis.studies.azuma.plan import PARTS, cases_of, held_out
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.runs import Data, run_case
 from trellis.studies.azuma.study import Settings, quick_settings, run_study
 from trellis.studies.bench_cascade import bench_cascade
 from trellis.studies.corpora import read_part
+
+HELD_OUT = held_out("left-out-all")[:2]
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +62,19 @@ def test_joint_training_begins_with_what_was_trained_before(study, quick, monkey
     after, anew = (run_case(Case("left-out", "joint"), data, quick, None, before) for before in (first, None))
     assert after.outcome.objective == anew.outcome.objective
     assert after.outcome.seconds > first.outcome.seconds
+
+
+def test_held_out_cases_know_nothing_of_the_test_data(quick, tmp_path):
+    data = Data(*(read_part("conll2000", part, None, True) for part in ("train", "test")))
+    train, test = (part["word"].values() for part in (data.of(HELD_OUT[0]).train, data.of(HELD_OUT[0]).test))
+    assert train + test == data.train["word"].values()
+    assert data.of(Case("left-out", "onebest")) is data
+    outcomes = tuple(run_case(case, data, quick, tmp_path).outcome for case in HELD_OUT)
+    tests = compared(HELD_OUT, tmp_path)
+    page = write_page(Study({"quick": True}, {}, outcomes, None, tests), "")
+    assert HELD_OUT[0].key == "left-out-all-onebest-held-out"
+    for part in ("## Sentences not looked at before", between(*HELD_OUT)):
+        assert part in page
 
 
 def test_curves_are_of_one_system(study):

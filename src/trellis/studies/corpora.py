@@ -43,6 +43,12 @@ def hold_out_tenth(train: Corpus) -> tuple[Corpus, Corpus]:
     return picked(train, np.flatnonzero(~last)), picked(train, np.flatnonzero(last))
 
 
+def hold_out_last(train: Corpus, share: float) -> tuple[Corpus, Corpus]:
+    """The same, of the last sentences: texts are not cut but once."""
+    cut = round((1.0 - share) * len(train))
+    return train.slice(0, cut).compact(), train.slice(cut, len(train)).compact()
+
+
 def picked(corpus: Corpus, sentences: NDArray[np.int64]) -> Corpus:
     """Some of the sentences, given in ascending order."""
     lengths = np.diff(corpus.offsets)

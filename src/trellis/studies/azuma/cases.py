@@ -11,20 +11,23 @@ from typing import Any
 class Case:
     """`system`: which stages with which features (see `systems`); `wire`: how they are read, or `product`, one CRF of
     both labels at once; `jackknife`: folds; `sentences`: of the training data, drawn at random, all if None;
-    `annotated`: how many of these have labels of lower stages, all if None."""
+    `annotated`: how many of these have labels of lower stages, all if None; `held_out`: the test data are a part of the
+    training data that is left out there."""
 
     system: str
     wire: str
     jackknife: int = 0
     sentences: int | None = None
     annotated: int | None = None
+    held_out: bool = False
 
     @property
     def key(self) -> str:
         folds = f"-jackknife{self.jackknife}" if self.jackknife else ""
         some = f"-{self.sentences}" if self.sentences else ""
         lower = f"-lower{self.annotated}" if self.annotated else ""
-        return f"{self.system}-{self.wire}{folds}{some}{lower}"
+        test = "-held-out" if self.held_out else ""
+        return f"{self.system}-{self.wire}{folds}{some}{lower}{test}"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from trellis.studies.azuma.claims import SHOWN, claims_table
 from trellis.studies.azuma.comparing import between
 from trellis.studies.azuma.paper import NAMES, TABLE_2
 from trellis.studies.azuma.pictures import plots_of
-from trellis.studies.azuma.plan import FOLDS, MAIN, WIRES, compared_in
+from trellis.studies.azuma.plan import FOLDS, MAIN, NEW, WIRES, compared_in, held_out
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.scores import percent, score_table
 from trellis.studies.azuma.systems import LIGHT, SYSTEMS
@@ -34,6 +34,7 @@ def write_page(study: Study, images: str) -> str:
         claims_table(study),
         texts.WHY,
         _tests(study, [group for system in SHOWN for group in compared_in(system)]),
+        *_section("## Sentences not looked at before", _held_out(study)),
         "## Where errors come from",
         texts.TRACED,
         _errors(study),
@@ -81,11 +82,15 @@ def _table_2(study: Study) -> str:
         row = [NAMES[wire], f"{pos} / {chunk}"]
         rows.append([*row, *(_both(study.of(Case(system, wire))) for system in SHOWN)])
     for wire in ("marginal", "joint"):
-        folded = [_both(study.of(Case(system, wire, jackknife=FOLDS))) for system in SHOWN]
-        if any(folded):
-            rows.append([f"{NAMES[wire]}, {FOLDS} folds", "", *folded])
+        folded = [Case(system, wire, jackknife=FOLDS) for system in SHOWN]
+        if any(study.of(case) for case in folded):
+            rows.append([_name(folded[0]), "", *(_both(study.of(case)) for case in folded)])
     rows.append(["told the right parts of speech", "", *(_ceiling(study.of(Case(s, "gold"))) for s in SHOWN)])
     return table(["parts of speech / chunks", "paper", *SHOWN.values()], rows)
+
+
+def _name(case: Case) -> str:
+    return f"{NAMES[case.wire]}, {case.jackknife} folds" if case.jackknife else NAMES[case.wire]
 
 
 def _both(found: Outcome | None) -> str:
@@ -114,6 +119,15 @@ def _tests(study: Study, groups: Sequence[Sequence[Case]]) -> str:
 def _difference(test: Mapping[str, Any]) -> str:
     ends = f"{100 * test['low']:+.2f} to {100 * test['high']:+.2f}"
     return f"{100 * test['difference']:+.2f} ({ends}), p = {test['p']:.3f}; McNemar {test['mcnemar']['p']:.3f}"
+
+
+def _held_out(study: Study) -> str:
+    groups = [held_out(system) for system in NEW]
+    rows = [[_name(cases[0]), *(_both(study.of(case)) for case in cases)] for cases in zip(*groups, strict=True)]
+    if not any(cell for _, *cells in rows for cell in cells):
+        return ""
+    found = table(["parts of speech / chunks", *(SHOWN[system] for system in NEW)], rows)
+    return page(texts.HELD_OUT, found, _tests(study, groups))
 
 
 def _errors(study: Study) -> str:

@@ -12,6 +12,7 @@ PARTS = {
     "table": "Table 2: three systems, features as printed and with vocabularies that leave the token itself out",
     "pairs": "the same with a weight for every attribute and label, as the paper has it",
     "folds": "joint training that reads lower stages as if they had not seen the sentence",
+    "held-out": "the same on sentences of the training data that are left out there: none of it was looked at before",
     "wires": "all kinds of wires, jackknifed ones too, and without pairs on transitions",
     "sizes": "smaller training data",
     "layers": "parts of speech for some of the sentences only",
@@ -22,6 +23,7 @@ PARTS = {
 }
 MAIN = "left-out"
 TABLE = ("table1", "table1-all", "left-out", "left-out-all", "presets", "presets-all")  # systems beside the paper's
+NEW = ("table1-all", "left-out-all", "presets-all")  # systems that are tried on sentences not looked at before
 FOLDS = 5
 
 
@@ -34,6 +36,8 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
         ]
     if part == "folds":
         return [Case(system, wire, jackknife=FOLDS) for system in TABLE for wire in ("marginal", "joint")]
+    if part == "held-out":
+        return [case for system in NEW for case in held_out(system)]
     if part == "wires":
         others = [Case(MAIN, wire) for wire in ("kbest", "sample")]
         folded = [Case(MAIN, wire, jackknife=FOLDS) for wire in ("onebest", "marginal")]
@@ -56,6 +60,7 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
 def compared_cases(annotated: Sequence[int]) -> list[list[Case]]:
     """Whose differences are tested, each with each of its group."""
     systems = [group for system in TABLE for group in compared_in(system)]
+    systems += [held_out(system) for system in NEW]
     return [*systems, *([Case(MAIN, wire, annotated=count) for wire in WIRES] for count in annotated)]
 
 
@@ -63,6 +68,12 @@ def compared_in(system: str) -> list[list[Case]]:
     """The paper's three; and the last of them with folds, with the first, and with the second with folds."""
     folded = [Case(system, wire, jackknife=FOLDS) for wire in ("marginal", "joint")]
     return [[Case(system, wire) for wire in WIRES], [Case(system, "onebest"), folded[1]], folded]
+
+
+def held_out(system: str) -> list[Case]:
+    """The paper's first two, and the second and third with folds."""
+    plain = [Case(system, wire, held_out=True) for wire in ("onebest", "marginal")]
+    return plain + [Case(system, wire, FOLDS, held_out=True) for wire in ("marginal", "joint")]
 
 
 def check_parts(parts: Sequence[str]) -> None:

@@ -20,9 +20,10 @@ from trellis.studies.azuma.cases import Case, Outcome
 from trellis.studies.azuma.product import parted, product_model, with_product
 from trellis.studies.azuma.systems import SYSTEMS
 from trellis.studies.clock import Stopwatch
-from trellis.studies.corpora import picked
+from trellis.studies.corpora import hold_out_last, picked
 
 PREDICTIONS = "predictions"
+HELD_OUT = 0.2  # of the training data
 UNSURE = 0.01  # what is less probable is not read where a lower stage is unsure of so much
 _ANY = 0.5  # tolerance of stages that are not trained
 
@@ -33,6 +34,9 @@ class Data:
 
     train: Corpus
     test: Corpus
+
+    def of(self, case: Case) -> Data:
+        return Data(*hold_out_last(self.train, HELD_OUT)) if case.held_out else self
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ class Trained:
 def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before: Trained | None = None) -> Trained:
     """`settings`: tol, max_iter, threads and seed; predictions go into the folder, if there is one; `before`: of
     another case. Where that is what this one begins with, it is not trained anew, but its time counts."""
+    data = data.of(case)
     train = some_layers(some(data.train, case.sentences, settings.seed), case, settings.seed)
     clock, seconds, converged = Stopwatch(), 0.0, True
     with warnings.catch_warnings():
