@@ -85,7 +85,8 @@ def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before:
 
 
 def cascade_of(case: Case, settings: Any) -> Cascade:
-    stages = SYSTEMS[case.system].stages(settings.tol)
+    system = SYSTEMS[case.system]
+    stages = system.stages(settings.tol)
     for stage in stages:
         stage.settings["max_iter"] = settings.max_iter
     more: dict[str, Any] = {}
@@ -94,8 +95,8 @@ def cascade_of(case: Case, settings: Any) -> Cascade:
         for stage in stages[:-1]:
             stage.settings["partial"] = True
     return Cascade(
-        stages, wire=case.wire, jackknife=case.jackknife, tol=settings.tol, max_iter=settings.max_iter,
-        seed=settings.seed, threads=settings.threads, **more,
+        stages, wire=case.wire, jackknife=case.jackknife, optimizer=system.optimizer, tol=settings.tol,
+        max_iter=min(settings.max_iter, system.iterations), seed=settings.seed, threads=settings.threads, **more,
     )  # fmt: skip
 
 

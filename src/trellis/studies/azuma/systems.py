@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from trellis.cascade import Stage
 
@@ -21,20 +22,27 @@ LIGHT = 0.2  # what the upper stage's loss counts where it has less to say to th
 
 @dataclass(frozen=True)
 class System:
-    """`title` for people; `corpus` it is for; `stages(tol)`: lower ones first."""
+    """`title` for people; `corpus` it is for; `stages(tol)`: lower ones first; `optimizer` of joint training, and
+    how many `iterations` of it at the most, where that was chosen."""
 
     title: str
     corpus: str
     stages: Callable[[float], list[Stage]]
+    optimizer: str = "auto"
+    iterations: int = 500
 
 
-def _two(pos: str, chunk: str, weight: float = 1.0, all_pairs: bool = False) -> Callable[[float], list[Stage]]:
-    """The upper stage's loss counts `weight` times what the lower one's does; by itself it is the same for any."""
+def _two(
+    pos: str, chunk: str, weight: float = 1.0, all_pairs: bool = False, **upper: Any
+) -> Callable[[float], list[Stage]]:
+    """The upper stage's loss counts `weight` times what the lower one's does; by itself it is the same for any.
+    `upper`: its other settings."""
 
     def stages(tol: float) -> list[Stage]:
+        settings: dict[str, Any] = {"tol": tol, "all_pairs": all_pairs}
         return [
-            Stage("pos", pos, l2=1.0, tol=tol, all_pairs=all_pairs),
-            Stage("chunk", chunk, reads=["pos"], l2=weight, weight=weight, tol=tol, all_pairs=all_pairs),
+            Stage("pos", pos, l2=1.0, **settings),
+            Stage("chunk", chunk, reads=["pos"], weight=weight, **{**settings, "l2": weight, **upper}),
         ]
 
     return stages
@@ -61,12 +69,20 @@ SYSTEMS: dict[str, System] = {
         "Table 1, vocabularies without the token itself, all pairs", "conll2000",
         _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", all_pairs=True),
     ),
+    "margin": System(
+        "Table 1, vocabularies without the token itself, all pairs, softmax-margin", "conll2000",
+        _two(
+            POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", all_pairs=True,
+            loss="softmax-margin", l2=0.5, hyperbolic=0.3,
+        ),
+        optimizer="lbfgs", iterations=30,
+    ),
     "nodes": System(
-        "the same without pairs of parts of speech on transitions", "conll2000",
+        "vocabularies without the token itself, no pairs of parts of speech on transitions", "conll2000",
         _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + pos[0]"),
     ),
     "light": System(
-        "the same with the upper stage's loss counted less", "conll2000",
+        "vocabularies without the token itself, the upper stage's loss counted less", "conll2000",
         _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", LIGHT),
     ),
     "presets": System("the presets `pos` and `chunking`", "conll2000", _two("pos", "chunking", LIGHT)),
