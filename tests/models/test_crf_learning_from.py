@@ -106,6 +106,14 @@ class TestLosses:
         cheap = quiet_fit(CRF("chunk", loss="softmax-margin", costs={"B-VP": 0.0}, max_iter=40), corpus)
         assert dear.evaluate(heldout).by_type["VP"].predicted > cheap.evaluate(heldout).by_type["VP"].predicted
 
+    def test_one_cost_for_all_labels(self):
+        one, each = (
+            quiet_fit(CRF(loss="softmax-margin", costs=costs, max_iter=5), X, Y)
+            for costs in (2.0, {"A": 2.0, "B": 2.0, "C": 2.0})
+        )
+        assert one.objective_ == each.objective_
+        assert one.objective_ != quiet_fit(CRF(loss="softmax-margin", max_iter=5), X, Y).objective_
+
     def test_costs_for_a_loss_without(self):
         with pytest.raises(
             SettingError, match="loss 'log' knows no costs; use softmax-margin, hinge or a pointwise loss"
@@ -118,7 +126,7 @@ class TestLosses:
         with pytest.raises(SettingError, match="costs names the label 'Z'; the labels are: A, B, C"):
             CRF(loss="hinge", costs={"Z": 2.0}).fit(X, Y)
 
-    @pytest.mark.parametrize("costs", [{"A": -1}, {"A": "much"}, {1: 1.0}, "A=2"])
+    @pytest.mark.parametrize("costs", [{"A": -1}, {"A": "much"}, {1: 1.0}, "A=2", -1.0, float("nan"), True, [2.0]])
     def test_costs_that_are_none(self, costs):
         with pytest.raises(SettingError, match="costs is"):
             CRF(loss="hinge", costs=costs).fit(X, Y)

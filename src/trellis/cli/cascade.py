@@ -23,7 +23,7 @@ STAGES = "stage"
 SHARED = ("optimizer", "options", "max_iter", "tol", "patience", "seed", "threads")
 OPTIONS = ("files", "model", "columns", "dev", "warm_start", "checkpoint", "checkpoint_every", "resume", "log",
            "comments", "strict", "json", "show_config", *SHARED)  # fmt: skip
-_TABLES = ("options", "costs")  # of stages; may be text, as on the command line
+_TEXTS = {"options": options.table_of, "costs": options.costs_of}  # of stages; may be text, as on the command line
 
 
 @dataclass
@@ -184,9 +184,9 @@ def stages_of(mine: Given) -> list[Any]:
                 near = get_close_matches(key, known, 1)
                 hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
                 raise SettingError(f"{where}: unknown setting '{key}'; {hint}")
-        for name in _TABLES:
+        for name, read in _TEXTS.items():
             if isinstance(table.get(name), str):
-                table[name] = options.table_of(table[name], f"{where}: {name}")
+                table[name] = read(table[name], f"{where}: {name}")
         out.append(Stage(**table))
     return out
 

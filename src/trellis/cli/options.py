@@ -76,6 +76,12 @@ def table_of(text: object, option: str) -> dict[str, object] | None:
     return table
 
 
+def costs_of(text: object, option: str) -> object:
+    """One number for all labels, or a table."""
+    value = None if text is None else _plain_value(str(text))
+    return value if isinstance(value, int | float) else table_of(text, option)
+
+
 def _plain_value(text: str) -> object:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]

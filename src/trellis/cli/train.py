@@ -34,7 +34,7 @@ OPTIMIZERS = (
 @click.option("--model-type", default="crf", show_default=True, help="crf, semi-crf, kernel-perceptron or cascade.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
-@options.pairs("--costs", "LABEL=X,...", "Cost of a mistake where that is the label (margin, pointwise).")
+@options.pairs("--costs", "X|LABEL=X,...", "Cost of a mistake (margin, pointwise), or where that is the label.")
 @click.option("--optimizer", default="auto", show_default=True, help=OPTIMIZERS)
 @options.pairs("--options", "NAME=X,...", "The optimizer's own settings, or the model type's: memory=50.")
 @click.option("--l2", type=float, default=1.0, show_default=True, help="Gaussian prior; the penalty is l2/2 |theta|^2.")
@@ -116,7 +116,7 @@ def train(
 
     began = time.perf_counter()
     _check_files([*files, dev], model, log, warm_start, checkpoint, settings["features"])
-    settings["costs"] = options.table_of(settings["costs"], "--costs")
+    settings["costs"] = options.costs_of(settings["costs"], "--costs")
     settings["options"] = options.table_of(settings["options"], "--options")
     tagger = cascade.cascade_of(ctx, settings) if staged else estimator_of(ctx, model_type, settings)
     more = options.constraints_of(type(tagger), at_most_once, penalties)

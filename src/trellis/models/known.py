@@ -84,10 +84,12 @@ def place_of(X: Sentences, token: int) -> tuple[str | Path | None, int | None]:
     return X.path, None if X.lines is None else int(X.lines[token])
 
 
-def costs_of(costs: Mapping[str, float] | None, labels: Sequence[str]) -> F64 | None:
-    """F64[labels]; 1 for those that are not named."""
+def costs_of(costs: float | Mapping[str, float] | None, labels: Sequence[str]) -> F64 | None:
+    """F64[labels]; 1 for those that are not named, where costs have names."""
     if costs is None:
         return None
+    if not isinstance(costs, Mapping):
+        return np.full(len(labels), float(costs))
     unknown = [name for name in costs if name not in labels]
     if unknown:
         raise SettingError(f"costs names the label '{unknown[0]}'; the labels are: {', '.join(labels)}")

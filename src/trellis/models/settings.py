@@ -82,8 +82,8 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "l1": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
     "hyperbolic": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
     "costs": (
-        lambda v: v is None or (_is_table(v) and all(is_number(one) and one >= 0 for one in v.values())),
-        "a dict of labels and numbers >= 0, or None",
+        lambda v: v is None or all(is_number(one) and one >= 0 for one in (v.values() if _is_table(v) else [v])),
+        "a number >= 0, a dict of labels and numbers >= 0, or None",
     ),
     "max_iter": (is_count, "a whole number >= 1"),
     "tol": (lambda v: is_number(v) and 0 < v < 1, "a number between 0 and 1"),

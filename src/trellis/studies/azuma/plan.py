@@ -46,7 +46,8 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
     if part == "folds":
         return [Case(system, wire, FOLDS) for system in TABLE if system != "margin" for wire in ("marginal", "joint")]
     if part == "margin":
-        return [Case("margin", wire) for wire in ("gold", *WIRES)]
+        folded = [Case("margin", wire, jackknife=FOLDS) for wire in ("marginal", "joint")]
+        return [Case("margin", wire) for wire in ("gold", *WIRES[:2])] + folded
     if part == "held-out":
         return [case for system in NEW for case in held_out(system)]
     if part == "wires":

@@ -73,9 +73,9 @@ SYSTEMS: dict[str, System] = {
         "Table 1, vocabularies without the token itself, all pairs, softmax-margin", "conll2000",
         _two(
             POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", all_pairs=True,
-            loss="softmax-margin", l2=0.5, hyperbolic=0.3,
+            loss="softmax-margin", costs=2.0, l2=0.2, hyperbolic=0.3,
         ),
-        optimizer="lbfgs", iterations=30,
+        optimizer="lbfgs", iterations=25,
     ),
     "nodes": System(
         "vocabularies without the token itself, no pairs of parts of speech on transitions", "conll2000",
