@@ -68,9 +68,17 @@ def test_a_stage_that_has_not_converged_counts_for_strict(run, files, tmp_path):
 
 
 def test_settings_may_be_changed_and_shown(run, files):
-    given = "train", "--config", files / "c.toml", "--set", "chunk.l2=0.25", "--set", "least=0.01", "--show-config"
+    changes = ("chunk.l2=0.25", "least=0.01", "chunk.loss=softmax-margin", "chunk.costs=2")
+    given = (
+        "train",
+        "--config",
+        files / "c.toml",
+        *(word for one in changes for word in ("--set", one)),
+        "--show-config",
+    )
     code, out, _ = run(*given)
     assert code == 0
+    assert "costs = 2" in out
     assert "least = 0.01" in out
     assert "l2 = 0.25" in out
     shown = files / "shown.toml"

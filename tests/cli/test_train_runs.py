@@ -15,7 +15,7 @@ import click
 import pytest
 
 import trellis
-from trellis.cli.options import table_of
+from trellis.cli.options import costs_of, table_of
 from trellis.cli.train import train
 from trellis.corpus import sample_path
 from trellis.errors import SettingError
@@ -271,10 +271,32 @@ class TestTables:
         with pytest.raises(SettingError, match=f"--costs {text}: {message}"):
             table_of(text, "--costs")
 
+    def test_costs_are_a_number_or_a_table(self):
+        assert costs_of(None, "--costs") is None
+        assert (costs_of("2", "--costs"), costs_of("0.5", "--costs")) == (2, 0.5)
+        assert costs_of("B-NP=2,O=0.5", "--costs") == {"B-NP": 2, "O": 0.5}
+        with pytest.raises(SettingError, match="--costs much: expected a number, or LABEL=NUMBER"):
+            costs_of("much", "--costs")
+
+    @pytest.mark.parametrize("given", ["costs = 2", "costs = '2'"])
+    def test_one_cost_in_a_file(self, run, tmp_path, given):
+        (tmp_path / "c.toml").write_text(f"loss = 'softmax-margin'\n{given}\nmax_iter = 2\n")
+        model = tmp_path / "m"
+        code, _, err = run(*TestModelTypes.ARGUMENTS, "--config", tmp_path / "c.toml", "--model", model)
+        assert code == 0, err
+        assert trellis.load(model).costs == 2
+        assert 'costs = "2"' in run("train", "--config", tmp_path / "c.toml", "--show-config")[1]
+
 
 class TestModelTypes:
     ARGUMENTS = ("train", sample_path("train"), "--columns", "word,pos,chunk,entity", "--target", "chunk")
     KERNEL = (*ARGUMENTS, "--model-type", "kernel-perceptron", "--features", "word[-1:1] + pos[-1:1]")
+
+    def test_settings_of_other_types_are_refused(self, run):
+        for cost in ("0", "2"):
+            assert (
+                "--costs is no setting of a kernel-perceptron" in run(*self.KERNEL, "--costs", cost, "--model", "m")[2]
+            )
 
     def test_a_kernel_perceptron_is_trained_tagged_with_evaluated_and_looked_at(self, run, tmp_path):
         model = tmp_path / "m"

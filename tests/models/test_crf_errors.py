@@ -33,7 +33,7 @@ def listed():
         ({"max_iter": 10**400}, "max_iter is a whole number of over 300 digits; expected a whole number >= 1"),
         ({"options": {"memory": 10**400}}, "memory is a whole number of over 300 digits"),
         ({"options": {"name": 3}}, "optimizer 'auto' has no option 'name'; it has: "),
-        ({"loss": "hinge", "costs": {"X": 10**400}}, "expected a number >= 0, a dict of labels and numbers >= 0"),
+        ({"loss": "hinge", "costs": {"X": 10**400}}, "expected a number >= 0, a dict of these by label"),
         ({"tol": 0}, "tol is 0; expected a number between 0 and 1"),
         ({"tol": 1.0}, "tol is 1.0"),
         ({"tol": "x"}, "tol is 'x'"),

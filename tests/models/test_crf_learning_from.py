@@ -106,12 +106,14 @@ class TestLosses:
         cheap = quiet_fit(CRF("chunk", loss="softmax-margin", costs={"B-VP": 0.0}, max_iter=40), corpus)
         assert dear.evaluate(heldout).by_type["VP"].predicted > cheap.evaluate(heldout).by_type["VP"].predicted
 
-    def test_one_cost_for_all_labels(self):
+    def test_one_cost_for_all_labels(self, tmp_path):
         one, each = (
             quiet_fit(CRF(loss="softmax-margin", costs=costs, max_iter=5), X, Y)
             for costs in (2.0, {"A": 2.0, "B": 2.0, "C": 2.0})
         )
         assert one.objective_ == each.objective_
+        one.save(tmp_path / "m.trellis")
+        assert trellis.load(tmp_path / "m.trellis").costs == 2.0
         assert one.objective_ != quiet_fit(CRF(loss="softmax-margin", max_iter=5), X, Y).objective_
 
     def test_costs_for_a_loss_without(self):

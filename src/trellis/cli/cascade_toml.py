@@ -29,7 +29,7 @@ _ABOUT_STAGES = {
     "model": "crf or semi-crf.",
     "weight": "How much the stage's loss counts in joint training.",
     "options": 'The optimizer\'s own settings: { memory = 50 }, or "memory=50".',
-    "costs": 'Cost of a mistake (margin, pointwise), or where that is the label: { "B-NP" = 2.0 }.',
+    "costs": 'Cost of a mistake (margin, pointwise): 2.0, or by the token\'s label, { "B-NP" = 2.0 }.',
 }
 # options of the command that are of joint training alone
 _ABOUT_JOINT = {

@@ -28,7 +28,8 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
     more = {name: p.default for name, p in has.items() if name not in defaults}  # what --options has, then
     listed = ", ".join(f"{name}={default}" for name, default in more.items()) or "nothing"
     for name, value in settings.items():
-        if name not in has and name != "options" and value not in (None, False, defaults[name]):
+        is_given = value is not None and value is not False and value != defaults[name]
+        if name not in has and name != "options" and is_given:
             others = f"; --options has: {listed}" if "options" not in has else ""
             raise SettingError(f"--{name.replace('_', '-')} is no setting of a {model_type}; leave it out{others}")
     if "options" not in has:

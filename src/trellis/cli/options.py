@@ -78,8 +78,12 @@ def table_of(text: object, option: str) -> dict[str, object] | None:
 
 def costs_of(text: object, option: str) -> object:
     """One number for all labels, or a table."""
-    value = None if text is None else _plain_value(str(text))
-    return value if isinstance(value, int | float) else table_of(text, option)
+    value = None if text is None else _plain_value(str(text).strip())
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, str) and "=" not in value:
+        raise SettingError(f"{option} {text}: expected a number, or LABEL=NUMBER with commas between")
+    return table_of(text, option)
 
 
 def _plain_value(text: str) -> object:

@@ -34,7 +34,7 @@ OPTIMIZERS = (
 @click.option("--model-type", default="crf", show_default=True, help="crf, semi-crf, kernel-perceptron or cascade.")
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
-@options.pairs("--costs", "X|LABEL=X,...", "Cost of a mistake (margin, pointwise), or where that is the label.")
+@options.pairs("--costs", "X|LABEL=X,...", "Cost of a mistake (margin, pointwise): for all, or by the token's label.")
 @click.option("--optimizer", default="auto", show_default=True, help=OPTIMIZERS)
 @options.pairs("--options", "NAME=X,...", "The optimizer's own settings, or the model type's: memory=50.")
 @click.option("--l2", type=float, default=1.0, show_default=True, help="Gaussian prior; the penalty is l2/2 |theta|^2.")

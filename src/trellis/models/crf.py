@@ -53,8 +53,8 @@ class CRF(ProbableTagger[LinearChain]):
     l1: the penalty l1 * |theta|_1, under which many weights are 0; needs the optimizer owlqn, which auto takes, or
     adagrad.
     hyperbolic: strength of a prior between the two, with the penalty of l1 for large weights and that of l2 near 0.
-    costs: what a mistake costs: a number, or a dict of numbers for tokens with that label, 1 where not named; for hinge
-    and softmax-margin their margin, for the pointwise losses the weight of a token.
+    costs: what a mistake costs, one number or a dict of them by the token's label, 1 where not named; for hinge and
+    softmax-margin their margin, for the pointwise losses the weight of a token.
     min_count: attributes that occur less often in training are left out.
     hash_size: number attributes by a hash into so many places rather than keep them all (see docs/features.md).
     tag_dictionary: words seen at least so often may only have the labels they were seen with, in training and after.

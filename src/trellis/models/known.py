@@ -85,7 +85,7 @@ def place_of(X: Sentences, token: int) -> tuple[str | Path | None, int | None]:
 
 
 def costs_of(costs: float | Mapping[str, float] | None, labels: Sequence[str]) -> F64 | None:
-    """F64[labels]; 1 for those that are not named, where costs have names."""
+    """F64[labels]: the same for all, or by name, and 1 for those that are not named."""
     if costs is None:
         return None
     if not isinstance(costs, Mapping):

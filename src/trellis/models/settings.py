@@ -65,6 +65,10 @@ def _is_seed(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and 0 <= int(value) < 1 << 63
 
 
+def _is_amount(value: Any) -> bool:
+    return is_number(value) and value >= 0
+
+
 def _is_table(value: object) -> bool:
     return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
@@ -78,12 +82,12 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "loss": (lambda v: v is None or isinstance(v, str), "a name, or None"),
     "optimizer": (lambda v: isinstance(v, str), "a name"),
     "options": (lambda v: v is None or _is_table(v), "a dict of names and values, or None"),
-    "l2": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
-    "l1": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
-    "hyperbolic": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
+    "l2": (_is_amount, "a number >= 0"),
+    "l1": (_is_amount, "a number >= 0"),
+    "hyperbolic": (_is_amount, "a number >= 0"),
     "costs": (
-        lambda v: v is None or all(is_number(one) and one >= 0 for one in (v.values() if _is_table(v) else [v])),
-        "a number >= 0, a dict of labels and numbers >= 0, or None",
+        lambda v: v is None or _is_amount(v) or (_is_table(v) and all(map(_is_amount, v.values()))),
+        "a number >= 0, a dict of these by label, or None",
     ),
     "max_iter": (is_count, "a whole number >= 1"),
     "tol": (lambda v: is_number(v) and 0 < v < 1, "a number between 0 and 1"),
@@ -110,7 +114,7 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "partial": (lambda v: isinstance(v, bool), "True or False"),
     "warm_start": (lambda v: isinstance(v, bool), "True or False"),
     "degree": (lambda v: is_count(v) and v <= MOST_DEGREE, f"a whole number from 1 to {MOST_DEGREE}"),
-    "offset": (lambda v: is_number(v) and v >= 0, "a number >= 0"),
+    "offset": (_is_amount, "a number >= 0"),
     "scale": (lambda v: is_number(v) and v > 0, "a number > 0"),
     "cosine": (lambda v: isinstance(v, bool), "True or False"),
     "epochs": (is_count, "a whole number >= 1"),

@@ -17,7 +17,7 @@ _NAMES = {
     "table1-all": "as printed, all pairs",
     MAIN: "left out",
     "left-out-all": "left out, all pairs",
-    "margin": "left out, margin",
+    "margin": "left out, all pairs, margin",
     "presets": "presets",
     "presets-all": "presets, all pairs",
 }

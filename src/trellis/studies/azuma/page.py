@@ -13,7 +13,7 @@ from trellis.studies.azuma.claims import SHOWN, claims_table
 from trellis.studies.azuma.comparing import between
 from trellis.studies.azuma.paper import NAMES, TABLE_2
 from trellis.studies.azuma.pictures import plots_of
-from trellis.studies.azuma.plan import FOLDS, MAIN, NEW, WIRES, compared_in, held_out
+from trellis.studies.azuma.plan import ALL_PAIRS, FOLDS, MAIN, WIRES, compared_in, folded, held_out
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.scores import percent, score_table
 from trellis.studies.azuma.systems import LIGHT, SYSTEMS
@@ -29,12 +29,13 @@ def write_page(study: Study, images: str) -> str:
         _about(study),
         "## Table 2",
         texts.READ,
+        texts.CHOSEN,
         _table_2(study),
         texts.CLAIMS if study.tests else "",
         claims_table(study),
         texts.WHY,
         _tests(study, [group for system in SHOWN for group in compared_in(system)]),
-        *_section("## Sentences not looked at before", _held_out(study)),
+        *_section("## Once more, on other sentences", _held_out(study)),
         "## Where errors come from",
         texts.TRACED,
         _errors(study),
@@ -81,10 +82,9 @@ def _table_2(study: Study) -> str:
         pos, chunk = TABLE_2[wire]
         row = [NAMES[wire], f"{pos} / {chunk}"]
         rows.append([*row, *(_both(study.of(Case(system, wire))) for system in SHOWN)])
-    for wire in ("marginal", "joint"):
-        folded = [Case(system, wire, jackknife=FOLDS) for system in SHOWN]
-        if any(study.of(case) for case in folded):
-            rows.append([_name(folded[0]), "", *(_both(study.of(case)) for case in folded)])
+    for cases in zip(*map(folded, SHOWN), strict=True):
+        if any(study.of(case) for case in cases):
+            rows.append([_name(cases[0]), "", *(_both(study.of(case)) for case in cases)])
     rows.append(["told the right parts of speech", "", *(_ceiling(study.of(Case(s, "gold"))) for s in SHOWN)])
     return table(["parts of speech / chunks", "paper", *SHOWN.values()], rows)
 
@@ -122,11 +122,11 @@ def _difference(test: Mapping[str, Any]) -> str:
 
 
 def _held_out(study: Study) -> str:
-    groups = [held_out(system) for system in NEW]
+    groups = [held_out(system) for system in ALL_PAIRS]
     rows = [[_name(cases[0]), *(_both(study.of(case)) for case in cases)] for cases in zip(*groups, strict=True)]
     if not any(cell for _, *cells in rows for cell in cells):
         return ""
-    found = table(["parts of speech / chunks", *(SHOWN[system] for system in NEW)], rows)
+    found = table(["parts of speech / chunks", *(SHOWN[system] for system in ALL_PAIRS)], rows)
     return page(texts.HELD_OUT, found, _tests(study, groups))
 
 

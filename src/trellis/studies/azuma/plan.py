@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from trellis.errors import SettingError
 from trellis.studies.azuma.cases import Case
@@ -12,8 +13,8 @@ PARTS = {
     "table": "Table 2: three systems, features as printed and with vocabularies that leave the token itself out",
     "pairs": "the same with a weight for every attribute and label, as the paper has it",
     "folds": "joint training that reads lower stages as if they had not seen the sentence",
+    "held-out": "all pairs and folds, trained without the last fifth of the training data and tried on it",
     "margin": "a loss that asks for a margin, chosen on sentences held out of the training data",
-    "held-out": "the same on sentences of the training data that are left out there: none of it was looked at before",
     "wires": "all kinds of wires, jackknifed ones too, and without pairs on transitions",
     "sizes": "smaller training data",
     "layers": "parts of speech for some of the sentences only",
@@ -23,16 +24,9 @@ PARTS = {
     "cost": "time and memory of an evaluation",
 }
 MAIN = "left-out"
-TABLE = (
-    "table1",
-    "table1-all",
-    "left-out",
-    "left-out-all",
-    "margin",
-    "presets",
-    "presets-all",
-)  # systems beside the paper's
-NEW = ("table1-all", "left-out-all", "presets-all")  # systems that are tried on sentences not looked at before
+# systems beside the paper's, and those of them that have weights for all pairs and the log loss
+TABLE = ("table1", "table1-all", "left-out", "left-out-all", "margin", "presets", "presets-all")
+ALL_PAIRS = ("left-out-all", "table1-all", "presets-all")
 FOLDS = 5
 
 
@@ -40,21 +34,18 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
     if part == "table":
         return [Case(system, wire) for system in (MAIN, "table1") for wire in ("gold", *WIRES)]
     if part == "pairs":
-        return [
-            Case(system, wire) for system in ("left-out-all", "table1-all", "presets-all") for wire in ("gold", *WIRES)
-        ]
+        return [Case(system, wire) for system in ALL_PAIRS for wire in ("gold", *WIRES)]
     if part == "folds":
-        return [Case(system, wire, FOLDS) for system in TABLE if system != "margin" for wire in ("marginal", "joint")]
+        return [case for system in TABLE for case in folded(system)]
     if part == "margin":
-        folded = [Case("margin", wire, jackknife=FOLDS) for wire in ("marginal", "joint")]
-        return [Case("margin", wire) for wire in ("gold", *WIRES[:2])] + folded
+        return [*(Case("margin", wire) for wire in ("gold", "onebest", "marginal")), *folded("margin")]
     if part == "held-out":
-        return [case for system in NEW for case in held_out(system)]
+        return [case for system in ALL_PAIRS for case in held_out(system)]
     if part == "wires":
         others = [Case(MAIN, wire) for wire in ("kbest", "sample")]
-        folded = [Case(MAIN, wire, jackknife=FOLDS) for wire in ("onebest", "marginal")]
+        unseen = [Case(MAIN, wire, jackknife=FOLDS) for wire in ("onebest", "marginal")]
         plain = [Case("nodes", wire) for wire in ("gold", *WIRES)]
-        return [*others, *folded, *plain, Case("light", "joint")]
+        return [*others, *unseen, *plain, Case("light", "joint")]
     if part == "sizes":
         return [Case(MAIN, wire, sentences=size) for size in sizes for wire in WIRES]
     if part == "layers":
@@ -62,8 +53,8 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
     if part == "product":
         return [Case(MAIN, "product")]
     if part == "presets":
-        folded = [Case("presets", wire, jackknife=FOLDS) for wire in ("onebest", "marginal")]
-        return [Case("presets", wire) for wire in ("gold", *WIRES)] + folded
+        unseen = [Case("presets", wire, jackknife=FOLDS) for wire in ("onebest", "marginal")]
+        return [Case("presets", wire) for wire in ("gold", *WIRES)] + unseen
     if part == "ud":
         return [Case("ud", wire, sentences=ud_sentences) for wire in WIRES]
     return []
@@ -72,20 +63,24 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
 def compared_cases(annotated: Sequence[int]) -> list[list[Case]]:
     """Whose differences are tested, each with each of its group."""
     systems = [group for system in TABLE for group in compared_in(system)]
-    systems += [held_out(system) for system in NEW]
+    systems += [held_out(system) for system in ALL_PAIRS]
     return [*systems, *([Case(MAIN, wire, annotated=count) for wire in WIRES] for count in annotated)]
 
 
 def compared_in(system: str) -> list[list[Case]]:
     """The paper's three; and the last of them with folds, with the first, and with the second with folds."""
-    folded = [Case(system, wire, jackknife=FOLDS) for wire in ("marginal", "joint")]
-    return [[Case(system, wire) for wire in WIRES], [Case(system, "onebest"), folded[1]], folded]
+    both = folded(system)
+    return [[Case(system, wire) for wire in WIRES], [Case(system, "onebest"), both[1]], both]
 
 
 def held_out(system: str) -> list[Case]:
     """The paper's first two, and the second and third with folds."""
     plain = [Case(system, wire, held_out=True) for wire in ("onebest", "marginal")]
-    return plain + [Case(system, wire, FOLDS, held_out=True) for wire in ("marginal", "joint")]
+    return plain + [replace(case, held_out=True) for case in folded(system)]
+
+
+def folded(system: str) -> list[Case]:
+    return [Case(system, wire, jackknife=FOLDS) for wire in ("marginal", "joint")]
 
 
 def check_parts(parts: Sequence[str]) -> None:

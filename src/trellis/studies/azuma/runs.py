@@ -96,7 +96,8 @@ def cascade_of(case: Case, settings: Any) -> Cascade:
             stage.settings["partial"] = True
     return Cascade(
         stages, wire=case.wire, jackknife=case.jackknife, optimizer=system.optimizer, tol=settings.tol,
-        max_iter=min(settings.max_iter, system.iterations), seed=settings.seed, threads=settings.threads, **more,
+        max_iter=min(settings.max_iter, system.iterations or settings.max_iter),
+        seed=settings.seed, threads=settings.threads, **more,
     )  # fmt: skip
 
 

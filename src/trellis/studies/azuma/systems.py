@@ -29,7 +29,7 @@ class System:
     corpus: str
     stages: Callable[[float], list[Stage]]
     optimizer: str = "auto"
-    iterations: int = 500
+    iterations: int | None = None
 
 
 def _two(
