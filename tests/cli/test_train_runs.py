@@ -237,6 +237,9 @@ class TestConfig:
             ("max_iter = true", "max_iter is True; expected a whole number"),
             ("l2 = 'much'", "l2 is 'much'; expected a whole number or a number"),
             ("features = 3", "features is 3; expected text in quotes"),
+            ("costs = true", "costs is True; expected text in quotes or a whole number or a number or a table"),
+            ("options = 3", "--options 3: found '3', expected NAME=VALUE"),
+            ("at_most_once = 3", "at_most_once is 3; expected text in quotes"),
             ("all_pairs = 1", "all_pairs is 1; expected true or false"),
             ("show_config = true", "unknown option 'show_config'"),
         ],
@@ -278,14 +281,20 @@ class TestTables:
         with pytest.raises(SettingError, match="--costs much: expected a number, or LABEL=NUMBER"):
             costs_of("much", "--costs")
 
-    @pytest.mark.parametrize("given", ["costs = 2", "costs = '2'"])
-    def test_one_cost_in_a_file(self, run, tmp_path, given):
-        (tmp_path / "c.toml").write_text(f"loss = 'softmax-margin'\n{given}\nmax_iter = 2\n")
+    @pytest.mark.parametrize(
+        ("given", "costs"), [("2", 2), ("'2'", 2), ("0", 0), ("{ 'B-NP' = 2 }", {"B-NP": 2}), ("'B-NP=2'", {"B-NP": 2})]
+    )
+    def test_costs_in_a_file(self, run, tmp_path, given, costs):
+        (tmp_path / "c.toml").write_text(
+            f"loss = 'softmax-margin'\ncosts = {given}\noptimizer = 'lbfgs'\noptions = {{ memory = 5 }}\nmax_iter = 2\n"
+        )
         model = tmp_path / "m"
         code, _, err = run(*TestModelTypes.ARGUMENTS, "--config", tmp_path / "c.toml", "--model", model)
         assert code == 0, err
-        assert trellis.load(model).costs == 2
-        assert 'costs = "2"' in run("train", "--config", tmp_path / "c.toml", "--show-config")[1]
+        assert (trellis.load(model).costs, trellis.load(model).options) == (costs, {"memory": 5})
+        shown = tmp_path / "shown.toml"
+        shown.write_text(run("train", "--config", tmp_path / "c.toml", "--show-config")[1])
+        assert tomllib.loads(shown.read_text())["costs"] == tomllib.loads(f"x = {given}")["x"]
 
 
 class TestModelTypes:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from trellis.cli import cascade
-from trellis.cli.options import Joined
+from trellis.cli.options import Table
 from trellis.cli.toml import knob
 from trellis.errors import DataError, SettingError
 from trellis.files import read_bytes
@@ -111,14 +111,13 @@ def _checked(ctx: click.Context, given: dict[str, Any]) -> dict[str, Any]:
                 raise SettingError(f"train is {value!r}; expected a list of files")
             out[_FILES] = tuple(files)
             continue
-        if isinstance(options[name], Joined) and type(value) in (int, float):
-            value = str(value)  # as on the command line
         flag = getattr(options[name], "is_flag", False)
         good = (bool,) if flag else _TYPES.get(options[name].type, (str, int, float))
+        good = (*good, int, float, dict) if isinstance(options[name], Table) else good
         if not isinstance(value, good) or (isinstance(value, bool) and not flag):
             raise SettingError(f"{name} is {value!r}; expected {' or '.join(_WORDS[kind] for kind in good)}")
         out[name] = value
     return out
 
 
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes"}
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text in quotes", dict: "a table"}

@@ -33,15 +33,23 @@ class Joined(click.Option):
         return value if isinstance(value, str) else ",".join(value or ())
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
-        return super().process_value(ctx, value) or None
+        found = super().process_value(ctx, value)
+        return None if found in ("", (), {}) else found
 
 
-def pairs(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
+class Table(Joined):
+    """Of pairs NAME=VALUE, which in a file may be a table, too; some options may be a number as well."""
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        return value if isinstance(value, dict | int | float) else super().type_cast_value(ctx, value)
+
+
+def pairs(name: str, metavar: str, text: str, kind: type[Joined] = Table) -> Callable[[Any], Any]:
     """An option with commas between its values, in one place or several."""
-    return click.option(name, cls=Joined, multiple=True, metavar=metavar, help=text)
+    return click.option(name, cls=kind, multiple=True, metavar=metavar, help=text)
 
 
-once = pairs("--at-most-once", "TYPES", "Types of segments of which a sentence has one at most: NP,VP.")
+once = pairs("--at-most-once", "TYPES", "Types of segments of which a sentence has one at most: NP,VP.", Joined)
 penalties = pairs("--penalties", "L=X,...", "Added to the scores of labels, or of 'A -> B'; -inf forbids.")
 
 
@@ -63,8 +71,8 @@ def constraints_of(kind: type, at_most_once: str | None, penalties: str | None) 
 
 def table_of(text: object, option: str) -> dict[str, object] | None:
     """`name=value,name=value` -> a dict; numbers, true, false and none are taken as such."""
-    if text is None:
-        return None
+    if text is None or isinstance(text, dict):
+        return text
     table: dict[str, object] = {}
     for pair in str(text).split(","):
         name, equals, value = pair.rpartition("=")
@@ -78,7 +86,7 @@ def table_of(text: object, option: str) -> dict[str, object] | None:
 
 def costs_of(text: object, option: str) -> object:
     """One number for all labels, or a table."""
-    value = None if text is None else _plain_value(str(text).strip())
+    value = _plain_value(text.strip()) if isinstance(text, str) else text
     if isinstance(value, int | float):
         return value
     if isinstance(value, str) and "=" not in value:
