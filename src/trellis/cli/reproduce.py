@@ -132,7 +132,8 @@ def altun(
     "--only",
     "parts",
     multiple=True,
-    help="table, pairs, folds, held-out, margin, wires, sizes, layers, product, presets, ud or cost; all if not given.",
+    help="table, pairs, folds, held-out, margin, wires, sizes, layers, product, presets, ud or cost, "
+    "once for each; all if not given.",
 )
 @click.option("--threads", type=int, help="All if not given.")
 @click.option("--tol", default=1e-4, show_default=True, help="Gain in ten iterations below which a training stops.")

@@ -29,7 +29,7 @@ def write_page(study: Study, images: str) -> str:
         _about(study),
         "## Table 2",
         texts.READ,
-        texts.CHOSEN,
+        "" if study.settings["quick"] else texts.CHOSEN,
         _table_2(study),
         texts.CLAIMS if study.tests else "",
         claims_table(study),
@@ -39,11 +39,8 @@ def write_page(study: Study, images: str) -> str:
         "## Where errors come from",
         texts.TRACED,
         _errors(study),
-        "## What is read of the lower stage",
-        "Features with vocabularies that leave the token itself out.",
-        _wires(study),
-        "## Less to learn from",
-        _sizes(study),
+        *_section("## What is read of the lower stage", _wires(study)),
+        *_section("## Less to learn from", _sizes(study)),
         *(f"![Learning curves]({images}{name})" for name in plots),
         *_section("## Parts of speech for some sentences", _layers(study)),
         *_section("## One CRF over product labels", _product(study)),
@@ -150,7 +147,8 @@ def _wires(study: Study) -> str:
     rows += [(f"`{wire}`, {FOLDS} folds", Case(MAIN, wire, jackknife=FOLDS)) for wire in WIRES]
     rows += [(f"`{wire}`, no pairs on transitions", Case("nodes", wire)) for wire in ("gold", *WIRES)]
     rows.append((f"`joint`, the upper stage's loss times {LIGHT}", Case("light", "joint")))
-    return score_table(study, "wire", rows)
+    found = score_table(study, "wire", rows)
+    return page("Features with vocabularies that leave the token itself out.", found) if found else ""
 
 
 def _sizes(study: Study) -> str:
