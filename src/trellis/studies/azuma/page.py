@@ -34,6 +34,7 @@ def write_page(study: Study, images: str) -> str:
         texts.CLAIMS if study.tests else "",
         claims_table(study),
         texts.WHY,
+        "" if study.settings["quick"] else texts.LABELS,
         _tests(study, [group for system in SHOWN for group in compared_in(system)]),
         *_section("## Once more, on other sentences", _held_out(study)),
         "## Where errors come from",
