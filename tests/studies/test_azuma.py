@@ -7,17 +7,20 @@ from dataclasses import replace
 import pytest
 
 from trellis.cascade import Stage
+from trellis.corpus import read_conll
 from trellis.corpus.sample import sample_path
 from trellis.errors import DataError, SettingError
+from trellis.labels import detect
 from trellis.studies.azuma import output
 from trellis.studies.azuma.cases import Case
 from trellis.studies.azuma.comparing import between, compared
 from trellis.studies.azuma.page import write_page
 from trellis.studies.azuma.pictures import points
-from trellis.studies.azuma.plan import PARTS, cases_of, held_out
+from trellis.studies.azuma.plan import PARTS, cases_of, held_out, with_folds
 from trellis.studies.azuma.results import Study
-from trellis.studies.azuma.runs import Data, cascade_of, run_case
+from trellis.studies.azuma.runs import Data, as_scored, cascade_of, in_training, run_case
 from trellis.studies.azuma.study import Settings, quick_settings, run_study
+from trellis.studies.azuma.systems import SYSTEMS
 from trellis.studies.bench_cascade import bench_cascade
 from trellis.studies.corpora import read_part
 
@@ -75,6 +78,29 @@ def test_held_out_cases_know_nothing_of_the_test_data(quick, tmp_path, monkeypat
     page = write_page(Study({"quick": True}, {}, outcomes, None, tests), "")
     assert HELD_OUT[0].key == "left-out-all-onebest-held-out"
     for part in ("## Once more, on other sentences", between(*HELD_OUT)):
+        assert part in page
+
+
+def test_labels_within_are_spelt_back_to_be_scored(quick, tmp_path, monkeypatch):
+    monkeypatch.setattr("trellis.studies.corpora.QUICK", 25)
+    data = Data(*(read_part("conll2000", part, None, True) for part in ("train", "test")))
+    system, own = SYSTEMS["left-out-bioes"], data.train["chunk"]
+    within = in_training(data.train, system)
+    assert detect(within["chunk"].strings) == "bioes"
+    assert within["pos"] is data.train["pos"]
+    back = as_scored({"pos": within["pos"], "chunk": within["chunk"]}, data.train, system)
+    assert back["chunk"].values() == own.values()
+    assert as_scored({"chunk": own}, data.train, SYSTEMS["left-out-all"])["chunk"] is own
+    cases = with_folds("left-out-bioes")[:3]
+    outcomes = tuple(run_case(case, data, quick, tmp_path).outcome for case in cases)
+    told = outcomes[0]
+    assert told.errors["traced"] == told.errors["new"] == 0
+    assert told.errors["all"] == round(data.test.tokens * (1.0 - told.scores["chunk"]["accuracy"]))
+    predicted = read_conll(tmp_path / "predictions" / f"{cases[1].key}.txt", columns=["_", "_", "gold", "chunk"])
+    assert predicted["gold"].values() == data.test["chunk"].values()
+    assert detect(predicted["chunk"].strings) in ("io", "iob2")
+    page = write_page(Study({"quick": True}, {}, outcomes, None, compared(cases, tmp_path)), "")
+    for part in ("## Labels that say where a chunk ends", between(*cases[1:])):
         assert part in page
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from trellis.report.markdown import table
 from trellis.studies.azuma.cases import Case
 from trellis.studies.azuma.comparing import between
 from trellis.studies.azuma.paper import TABLE_2
-from trellis.studies.azuma.plan import FOLDS, MAIN, TABLE
+from trellis.studies.azuma.plan import ENDS, FOLDS, MAIN, TABLE
 from trellis.studies.azuma.results import Study
 
 _NAMES = {
@@ -20,8 +21,12 @@ _NAMES = {
     "margin": "left out, all pairs, margin",
     "presets": "presets",
     "presets-all": "presets, all pairs",
+    "table1-bioes": "as printed, all pairs, BIOES",
+    "left-out-bioes": "left out, all pairs, BIOES",
+    "margin-bioes": "left out, all pairs, margin, BIOES",
 }
 SHOWN = {system: _NAMES[system] for system in TABLE}
+SHOWN_ENDS = {system: _NAMES[system] for system in ENDS}
 
 
 @dataclass(frozen=True)
@@ -66,16 +71,17 @@ CLAIMS = (
 )
 
 
-def claims_table(study: Study) -> str:
+def claims_table(study: Study, systems: Mapping[str, str]) -> str:
+    """`systems`: names and how they are called at the head of their columns."""
     rows = []
     for claim in CLAIMS:
-        found = [claim.found(study, system) for system in SHOWN]
+        found = [claim.found(study, system) for system in systems]
         cells = ["" if one is None else f"{one['points']:+.2f}{'*' if one['significant'] else ''}" for one in found]
         if any(cells):
             rows.append([claim.text, claim.paper, *cells])
-    return table(["points gained", "paper", *SHOWN.values()], rows) if rows else ""
+    return table(["points gained", "paper", *systems.values()], rows) if rows else ""
 
 
 def judged(study: Study) -> dict[str, Any]:
     """The same for --json."""
-    return {claim.text: {system: claim.found(study, system) for system in SHOWN} for claim in CLAIMS}
+    return {claim.text: {system: claim.found(study, system) for system in (*TABLE, *ENDS)} for claim in CLAIMS}

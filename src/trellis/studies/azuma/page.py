@@ -9,11 +9,11 @@ from typing import Any
 from trellis.report.markdown import page, table
 from trellis.studies.azuma import texts
 from trellis.studies.azuma.cases import Case, Outcome
-from trellis.studies.azuma.claims import SHOWN, claims_table
+from trellis.studies.azuma.claims import SHOWN, SHOWN_ENDS, claims_table
 from trellis.studies.azuma.comparing import between
 from trellis.studies.azuma.paper import NAMES, TABLE_2
 from trellis.studies.azuma.pictures import plots_of
-from trellis.studies.azuma.plan import ALL_PAIRS, FOLDS, MAIN, WIRES, compared_in, folded, held_out
+from trellis.studies.azuma.plan import ALL_PAIRS, FOLDS, MAIN, WIRES, compared_in, folded, held_out, with_folds
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.scores import percent, score_table
 from trellis.studies.azuma.systems import LIGHT, SYSTEMS
@@ -30,12 +30,13 @@ def write_page(study: Study, images: str) -> str:
         "## Table 2",
         texts.READ,
         "" if study.settings["quick"] else texts.CHOSEN,
-        _table_2(study),
+        _table_2(study, SHOWN),
         texts.CLAIMS if study.tests else "",
-        claims_table(study),
+        claims_table(study, SHOWN),
         texts.WHY,
         "" if study.settings["quick"] else texts.LABELS,
         _tests(study, [group for system in SHOWN for group in compared_in(system)]),
+        *_section("## Labels that say where a chunk ends", _ends(study)),
         *_section("## Once more, on other sentences", _held_out(study)),
         "## Where errors come from",
         texts.TRACED,
@@ -74,17 +75,17 @@ def _seconds(study: Study, system: str, wire: str) -> float | None:
     return None if found is None else found.seconds
 
 
-def _table_2(study: Study) -> str:
+def _table_2(study: Study, systems: Mapping[str, str]) -> str:
     rows = []
     for wire in WIRES:
         pos, chunk = TABLE_2[wire]
         row = [NAMES[wire], f"{pos} / {chunk}"]
-        rows.append([*row, *(_both(study.of(Case(system, wire))) for system in SHOWN)])
-    for cases in zip(*map(folded, SHOWN), strict=True):
+        rows.append([*row, *(_both(study.of(Case(system, wire))) for system in systems)])
+    for cases in zip(*map(folded, systems), strict=True):
         if any(study.of(case) for case in cases):
             rows.append([_name(cases[0]), "", *(_both(study.of(case)) for case in cases)])
-    rows.append(["told the right parts of speech", "", *(_ceiling(study.of(Case(s, "gold"))) for s in SHOWN)])
-    return table(["parts of speech / chunks", "paper", *SHOWN.values()], rows)
+    rows.append(["told the right parts of speech", "", *(_ceiling(study.of(Case(s, "gold"))) for s in systems)])
+    return table(["parts of speech / chunks", "paper", *systems.values()], rows)
 
 
 def _name(case: Case) -> str:
@@ -128,9 +129,21 @@ def _held_out(study: Study) -> str:
     return page(texts.HELD_OUT, found, _tests(study, groups))
 
 
+def _ends(study: Study) -> str:
+    if not any(study.of(case) for system in SHOWN_ENDS for case in with_folds(system)):
+        return ""
+    return page(
+        texts.ENDS,
+        "" if study.settings["quick"] else texts.ENDS_CHOSEN,
+        _table_2(study, SHOWN_ENDS),
+        claims_table(study, SHOWN_ENDS),
+        _tests(study, [group for system in SHOWN_ENDS for group in compared_in(system)]),
+    )
+
+
 def _errors(study: Study) -> str:
     rows = []
-    for system in SHOWN:
+    for system in (*SHOWN, *SHOWN_ENDS):
         for wire in WIRES:
             found = study.of(Case(system, wire))
             if found is None or not found.errors:

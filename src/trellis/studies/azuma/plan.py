@@ -15,6 +15,7 @@ PARTS = {
     "folds": "joint training that reads lower stages as if they had not seen the sentence",
     "held-out": "all pairs and folds, trained without the last fifth of the training data and tried on it",
     "margin": "a loss that asks for a margin, chosen on sentences held out of the training data",
+    "ends": "all pairs and folds with labels that say where a chunk ends, too (BIOES)",
     "wires": "all kinds of wires, jackknifed ones too, and without pairs on transitions",
     "sizes": "smaller training data",
     "layers": "parts of speech for some of the sentences only",
@@ -26,6 +27,7 @@ PARTS = {
 MAIN = "left-out"
 # systems beside the paper's, and those of them that have weights for all pairs and the log loss
 TABLE = ("table1", "table1-all", "left-out", "left-out-all", "margin", "presets", "presets-all")
+ENDS = ("table1-bioes", "left-out-bioes", "margin-bioes")  # the same with other labels
 ALL_PAIRS = ("left-out-all", "table1-all", "presets-all")
 FOLDS = 5
 
@@ -38,7 +40,9 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
     if part == "folds":
         return [case for system in TABLE for case in folded(system)]
     if part == "margin":
-        return [*(Case("margin", wire) for wire in ("gold", "onebest", "marginal")), *folded("margin")]
+        return with_folds("margin")
+    if part == "ends":
+        return [case for system in ENDS for case in with_folds(system)]
     if part == "held-out":
         return [case for system in ALL_PAIRS for case in held_out(system)]
     if part == "wires":
@@ -62,7 +66,7 @@ def cases_of(part: str, sizes: Sequence[int], annotated: Sequence[int], ud_sente
 
 def compared_cases(annotated: Sequence[int]) -> list[list[Case]]:
     """Whose differences are tested, each with each of its group."""
-    systems = [group for system in TABLE for group in compared_in(system)]
+    systems = [group for system in (*TABLE, *ENDS) for group in compared_in(system)]
     systems += [held_out(system) for system in ALL_PAIRS]
     return [*systems, *([Case(MAIN, wire, annotated=count) for wire in WIRES] for count in annotated)]
 
@@ -77,6 +81,11 @@ def held_out(system: str) -> list[Case]:
     """The paper's first two, and the second and third with folds."""
     plain = [Case(system, wire, held_out=True) for wire in ("onebest", "marginal")]
     return plain + [replace(case, held_out=True) for case in folded(system)]
+
+
+def with_folds(system: str) -> list[Case]:
+    """What a column of the table has where joint training is with folds alone."""
+    return [*(Case(system, wire) for wire in ("gold", "onebest", "marginal")), *folded(system)]
 
 
 def folded(system: str) -> list[Case]:

@@ -14,11 +14,13 @@ from trellis.cascade import Cascade
 from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning
 from trellis.files import write_atomically
+from trellis.labels import detect
 from trellis.metrics import compare
 from trellis.models.known import UNKNOWN
 from trellis.studies.azuma.cases import Case, Outcome
 from trellis.studies.azuma.product import parted, product_model, with_product
-from trellis.studies.azuma.systems import SYSTEMS
+from trellis.studies.azuma.spelling import in_encoding, spelt
+from trellis.studies.azuma.systems import SYSTEMS, System
 from trellis.studies.clock import Stopwatch
 from trellis.studies.corpora import hold_out_last, picked
 
@@ -54,7 +56,7 @@ class Trained:
 def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before: Trained | None = None) -> Trained:
     """`settings`: tol, max_iter, threads and seed; predictions go into the folder, if there is one; `before`: of
     another case. Where that is what this one begins with, it is not trained anew, but its time counts."""
-    data = data.of(case)
+    data, system = data.of(case), SYSTEMS[case.system]
     train = some_layers(some(data.train, case.sentences, settings.seed), case, settings.seed)
     clock, seconds, converged = Stopwatch(), 0.0, True
     with warnings.catch_warnings():
@@ -67,10 +69,11 @@ def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before:
         else:
             model = cascade_of(case, settings)
             start = before if before is not None and before.begins(case) else None
-            clock.of(lambda: model.fit(train, start=None if start is None else start.cascade))
+            own = in_training(train, system)
+            clock.of(lambda: model.fit(own, start=None if start is None else start.cascade))
             seconds, converged = (0.0, True) if start is None else (start.outcome.seconds, start.outcome.converged)
-            found = model.predict_columns(data.test)
-            errors = traced_errors(model, data.test, found)
+            found = as_scored(model.predict_columns(data.test), data.test, system)
+            errors = traced_errors(model, data.test, found, system)
     scores = {}
     for target, column in found.items():
         report = compare(data.test[target], column, data.test.offsets)
@@ -101,20 +104,35 @@ def cascade_of(case: Case, settings: Any) -> Cascade:
     )  # fmt: skip
 
 
-def traced_errors(cascade: Cascade, test: Corpus, found: dict[str, Column]) -> dict[str, int]:
+def traced_errors(cascade: Cascade, test: Corpus, found: dict[str, Column], system: System) -> dict[str, int]:
     """Tokens that the last stage has wrong; how many of them it has right once it is told the right labels of lower
     stages, and how many others it then has wrong."""
     target = cascade.targets_[-1]
     told = replace(cascade.model_, wire="gold").best(test, cascade._threads)[-1]
-    names = cascade.model_.labels
+    then = as_scored({target: Column(told, cascade.model_.labels)}, test, system)[target]
     gold = np.array(test[target].values(), object)
     wrong = np.array(found[target].values(), object) != gold
-    wrong_then = np.array([names[j] for j in told.tolist()], object) != gold
+    wrong_then = np.array(then.values(), object) != gold
     return {
         "all": int(wrong.sum()),
         "traced": int((wrong & ~wrong_then).sum()),
         "new": int((wrong_then & ~wrong).sum()),
     }
+
+
+def in_training(corpus: Corpus, system: System) -> Corpus:
+    """With the last stage's labels in the encoding that the system has within."""
+    return corpus if system.encoding is None else spelt(corpus, system.stages(_ANY)[-1].target, system.encoding)
+
+
+def as_scored(found: dict[str, Column], test: Corpus, system: System) -> dict[str, Column]:
+    """Predicted columns, the last stage's in the encoding that the test data have."""
+    if system.encoding is None:
+        return found
+    target, column = list(found.items())[-1]
+    own = detect(test[target].strings)
+    assert own is not None
+    return {**found, target: in_encoding(column, test, own)}
 
 
 def some_layers(corpus: Corpus, case: Case, seed: int) -> Corpus:

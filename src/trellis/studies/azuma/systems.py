@@ -17,19 +17,22 @@ SPELLING = (
 POS_LEFT_OUT = f"{SPELLING} + tags_elsewhere(word)[-2:2]"
 CHUNK_LEFT_OUT = f"{SPELLING} + tags_elsewhere(word, pos)[-2:2]"
 _READ = "pos[0] + transitions(pos[-1] & pos[0])"
+_MARGIN: dict[str, Any] = {"loss": "softmax-margin", "costs": 2.0, "l2": 0.2, "hyperbolic": 0.3}
 LIGHT = 0.2  # what the upper stage's loss counts where it has less to say to the lower one
 
 
 @dataclass(frozen=True)
 class System:
     """`title` for people; `corpus` it is for; `stages(tol)`: lower ones first; `optimizer` of joint training, and
-    how many `iterations` of it at the most, where that was chosen."""
+    how many `iterations` of it at the most, where that was chosen; `encoding` of the last stage's labels in training,
+    if not the corpus's own."""
 
     title: str
     corpus: str
     stages: Callable[[float], list[Stage]]
     optimizer: str = "auto"
     iterations: int | None = None
+    encoding: str | None = None
 
 
 def _two(
@@ -71,11 +74,21 @@ SYSTEMS: dict[str, System] = {
     ),
     "margin": System(
         "Table 1, vocabularies without the token itself, all pairs, softmax-margin", "conll2000",
-        _two(
-            POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", all_pairs=True,
-            loss="softmax-margin", costs=2.0, l2=0.2, hyperbolic=0.3,
-        ),
+        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", all_pairs=True, **_MARGIN),
         optimizer="lbfgs", iterations=25,
+    ),
+    "table1-bioes": System(
+        "Table 1 as printed, all pairs, BIOES", "conll2000",
+        _two("azuma-pos", "azuma-chunk", all_pairs=True), encoding="bioes",
+    ),
+    "left-out-bioes": System(
+        "Table 1, vocabularies without the token itself, all pairs, BIOES", "conll2000",
+        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", all_pairs=True), encoding="bioes",
+    ),
+    "margin-bioes": System(
+        "Table 1, vocabularies without the token itself, all pairs, softmax-margin, BIOES", "conll2000",
+        _two(POS_LEFT_OUT, f"{CHUNK_LEFT_OUT} + {_READ}", all_pairs=True, **{**_MARGIN, "l2": 0.4}),
+        optimizer="lbfgs", iterations=25, encoding="bioes",
     ),
     "nodes": System(
         "vocabularies without the token itself, no pairs of parts of speech on transitions", "conll2000",

@@ -49,6 +49,16 @@ Two things change that. With folds the lower stage makes the mistakes that it wi
 these: with vocabularies as printed, parts of speech are as good then as with those that leave the token out. And
 where few sentences have parts of speech, more comes back: see *Parts of speech for some sentences* below.
 """
+ENDS = """
+Above, labels are those of the corpus: B where a chunk begins, I inside of it. Here the upper stage has learned labels
+that say where a chunk ends, too (BIOES: S for a chunk of one token, E for the last token of a longer one); what it
+predicts is spelt back, and scored as before. Features are the same.
+"""
+ENDS_CHOSEN = """
+Found on every fifth hundred of the training sentences, after trainings on the others, told the right parts of speech:
+F1 of chunks is 93.02 with the log loss (with the corpus's labels 92.46), 93.19 with the margin (92.72), and 93.31 with
+the margin and l2 = 0.4, which *margin* has here. Nothing else was tried.
+"""
 HELD_OUT = """
 How folds enter joint training, and which columns are of interest, was found out by looking at the test data again and
 again. So here are the systems with all pairs and the log loss once more, as they were by then: trained on the first
