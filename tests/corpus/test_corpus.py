@@ -76,6 +76,13 @@ def test_a_slice_is_these_sentences(words, data):
     assert part["word"].strings is whole["word"].strings
 
 
+def test_sentences_are_not_taken_by_brackets():
+    whole = Corpus.from_lists({"word": [["a"], ["b"]]})
+    for wrong in (slice(None, 1), 0):
+        with pytest.raises(SettingError, match=r"corpus\.slice"):
+            whole[wrong]
+
+
 def test_a_slice_keeps_its_lines():
     whole = Corpus({"w": Column.of("abc")}, np.array([0, 1, 3]), "f", np.array([1, 3, 4]))
     assert whole.slice(1, 2).place(0) == "f:3"

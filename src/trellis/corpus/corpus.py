@@ -45,6 +45,8 @@ class Corpus:
         return int(self.offsets[-1])
 
     def __getitem__(self, name: str) -> Column:
+        if not isinstance(name, str):
+            raise SettingError("corpus[...] takes the name of a column; sentences a to b are corpus.slice(a, b)")
         try:
             return self.columns[name]
         except KeyError:
