@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from trellis.cascade import Stage
-from trellis.corpus import read_conll
+from trellis.corpus import Column, Corpus, read_conll
 from trellis.corpus.sample import sample_path
 from trellis.errors import DataError, SettingError
 from trellis.labels import detect
@@ -18,7 +18,8 @@ from trellis.studies.azuma.page import write_page
 from trellis.studies.azuma.pictures import points
 from trellis.studies.azuma.plan import PARTS, cases_of, held_out, with_folds
 from trellis.studies.azuma.results import Study
-from trellis.studies.azuma.runs import Data, as_scored, cascade_of, in_training, run_case
+from trellis.studies.azuma.runs import Data, cascade_of, run_case
+from trellis.studies.azuma.spelling import as_scored, in_training
 from trellis.studies.azuma.study import Settings, quick_settings, run_study
 from trellis.studies.azuma.systems import SYSTEMS
 from trellis.studies.bench_cascade import bench_cascade
@@ -85,12 +86,14 @@ def test_labels_within_are_spelt_back_to_be_scored(quick, tmp_path, monkeypatch)
     monkeypatch.setattr("trellis.studies.corpora.QUICK", 25)
     data = Data(*(read_part("conll2000", part, None, True) for part in ("train", "test")))
     system, own = SYSTEMS["left-out-bioes"], data.train["chunk"]
-    within = in_training(data.train, system)
+    within = in_training(data.train, system, "chunk")
     assert detect(within["chunk"].strings) == "bioes"
     assert within["pos"] is data.train["pos"]
-    back = as_scored({"pos": within["pos"], "chunk": within["chunk"]}, data.train, system)
-    assert back["chunk"].values() == own.values()
-    assert as_scored({"chunk": own}, data.train, SYSTEMS["left-out-all"])["chunk"] is own
+    assert as_scored(within["chunk"], data.train, system, "chunk").values() == own.values()
+    assert as_scored(own, data.train, SYSTEMS["left-out-all"], "chunk") is own
+    gold, ill = ("B-NP I-NP B-VP B-VP O B-NP".split(), "I-NP E-NP S-VP I-VP O E-NP".split())
+    some = Corpus.from_lists({"chunk": [gold]})
+    assert as_scored(Column.of(ill), some, system, "chunk").values() == gold
     cases = with_folds("left-out-bioes")[:3]
     outcomes = tuple(run_case(case, data, quick, tmp_path).outcome for case in cases)
     told = outcomes[0]

@@ -46,7 +46,10 @@ class Corpus:
 
     def __getitem__(self, name: str) -> Column:
         if not isinstance(name, str):
-            raise SettingError("corpus[...] takes the name of a column; sentences a to b are corpus.slice(a, b)")
+            raise SettingError(
+                f"corpus[{name!r}]: expected the name of a column; sentences a to b are corpus.slice(a, b), "
+                "lists of a column's strings corpus.sentences(name)"
+            )
         try:
             return self.columns[name]
         except KeyError:

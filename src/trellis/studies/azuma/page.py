@@ -13,7 +13,17 @@ from trellis.studies.azuma.claims import SHOWN, SHOWN_ENDS, claims_table
 from trellis.studies.azuma.comparing import between
 from trellis.studies.azuma.paper import NAMES, TABLE_2
 from trellis.studies.azuma.pictures import plots_of
-from trellis.studies.azuma.plan import ALL_PAIRS, FOLDS, MAIN, WIRES, compared_in, folded, held_out, with_folds
+from trellis.studies.azuma.plan import (
+    ALL_PAIRS,
+    FOLDS,
+    MAIN,
+    WIRES,
+    beside_plain,
+    compared_in,
+    folded,
+    held_out,
+    with_folds,
+)
 from trellis.studies.azuma.results import Study
 from trellis.studies.azuma.scores import percent, score_table
 from trellis.studies.azuma.systems import LIGHT, SYSTEMS
@@ -137,7 +147,7 @@ def _ends(study: Study) -> str:
         "" if study.settings["quick"] else texts.ENDS_CHOSEN,
         _table_2(study, SHOWN_ENDS),
         claims_table(study, SHOWN_ENDS),
-        _tests(study, [group for system in SHOWN_ENDS for group in compared_in(system)]),
+        _tests(study, [group for system in SHOWN_ENDS for group in (*compared_in(system), *beside_plain(system))]),
     )
 
 

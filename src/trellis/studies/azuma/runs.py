@@ -14,12 +14,11 @@ from trellis.cascade import Cascade
 from trellis.corpus import Column, Corpus
 from trellis.errors import ConvergenceWarning
 from trellis.files import write_atomically
-from trellis.labels import detect
 from trellis.metrics import compare
 from trellis.models.known import UNKNOWN
 from trellis.studies.azuma.cases import Case, Outcome
 from trellis.studies.azuma.product import parted, product_model, with_product
-from trellis.studies.azuma.spelling import in_encoding, spelt
+from trellis.studies.azuma.spelling import as_scored, in_training
 from trellis.studies.azuma.systems import SYSTEMS, System
 from trellis.studies.clock import Stopwatch
 from trellis.studies.corpora import hold_out_last, picked
@@ -69,10 +68,12 @@ def run_case(case: Case, data: Data, settings: Any, folder: Path | None, before:
         else:
             model = cascade_of(case, settings)
             start = before if before is not None and before.begins(case) else None
-            own = in_training(train, system)
-            clock.of(lambda: model.fit(own, start=None if start is None else start.cascade))
+            target = model.stages[-1].target
+            within = in_training(train, system, target)
+            clock.of(lambda: model.fit(within, start=None if start is None else start.cascade))
             seconds, converged = (0.0, True) if start is None else (start.outcome.seconds, start.outcome.converged)
-            found = as_scored(model.predict_columns(data.test), data.test, system)
+            found = model.predict_columns(data.test)
+            found[target] = as_scored(found[target], data.test, system, target)
             errors = traced_errors(model, data.test, found, system)
     scores = {}
     for target, column in found.items():
@@ -109,7 +110,7 @@ def traced_errors(cascade: Cascade, test: Corpus, found: dict[str, Column], syst
     stages, and how many others it then has wrong."""
     target = cascade.targets_[-1]
     told = replace(cascade.model_, wire="gold").best(test, cascade._threads)[-1]
-    then = as_scored({target: Column(told, cascade.model_.labels)}, test, system)[target]
+    then = as_scored(Column(told, cascade.model_.labels), test, system, target)
     gold = np.array(test[target].values(), object)
     wrong = np.array(found[target].values(), object) != gold
     wrong_then = np.array(then.values(), object) != gold
@@ -118,21 +119,6 @@ def traced_errors(cascade: Cascade, test: Corpus, found: dict[str, Column], syst
         "traced": int((wrong & ~wrong_then).sum()),
         "new": int((wrong_then & ~wrong).sum()),
     }
-
-
-def in_training(corpus: Corpus, system: System) -> Corpus:
-    """With the last stage's labels in the encoding that the system has within."""
-    return corpus if system.encoding is None else spelt(corpus, system.stages(_ANY)[-1].target, system.encoding)
-
-
-def as_scored(found: dict[str, Column], test: Corpus, system: System) -> dict[str, Column]:
-    """Predicted columns, the last stage's in the encoding that the test data have."""
-    if system.encoding is None:
-        return found
-    target, column = list(found.items())[-1]
-    own = detect(test[target].strings)
-    assert own is not None
-    return {**found, target: in_encoding(column, test, own)}
 
 
 def some_layers(corpus: Corpus, case: Case, seed: int) -> Corpus:
