@@ -147,6 +147,7 @@ def _ends(study: Study) -> str:
         "" if study.settings["quick"] else texts.ENDS_CHOSEN,
         _table_2(study, SHOWN_ENDS),
         claims_table(study, SHOWN_ENDS),
+        "" if study.settings["quick"] else texts.ENDS_FOUND,
         _tests(study, [group for system in SHOWN_ENDS for group in (*compared_in(system), *beside_plain(system))]),
     )
 
