@@ -121,6 +121,14 @@ def test_a_second_run_adds_a_part(small, tmp_path, run):
     assert {outcome.cell.sentences for outcome in after.outcomes[len(before.outcomes) :]} == {40}
 
 
+def test_results_of_an_earlier_run_are_kept(small, tmp_path, run):
+    earlier = (small[0] / "results.json").read_bytes()
+    (tmp_path / "results.json").write_bytes(earlier)
+    run("--data", small[1], "--out", tmp_path, "--quick", "--only", "sizes", "--task", "pos")
+    assert (tmp_path / "results.before.json").read_bytes() == earlier
+    assert 40 in {outcome.cell.sentences for outcome in read_results(tmp_path).outcomes}
+
+
 def test_the_treebank_sample_is_left_out_where_there_is_none(small, tmp_path, run):
     run("--data", small[1], "--out", tmp_path, "--quick", "--only", "losses", "--task", "pos", "--task", "ptb")
     assert read_results(tmp_path).scope.tasks == (("pos", 60),)

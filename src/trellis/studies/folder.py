@@ -11,7 +11,7 @@ from typing import Any
 from trellis.errors import DataError, FileAccessError, SettingError
 from trellis.files import read_bytes, write_atomically
 
-RESULTS, REPORT = "results.json", "report.md"
+RESULTS, REPORT, EARLIER = "results.json", "report.md", "results.before.json"
 
 
 def make_folder(path: Path) -> Path:
@@ -20,6 +20,14 @@ def make_folder(path: Path) -> Path:
     except OSError as error:
         raise FileAccessError(f"{path}: cannot be made: {error.strerror or error}") from None
     return path
+
+
+def put_aside(folder: Path) -> bool:
+    """Whether there are results of an earlier run; they may have taken hours, so they are kept under another name."""
+    if not (folder / RESULTS).exists():
+        return False
+    write_atomically(folder / EARLIER, read_bytes(folder / RESULTS))
+    return True
 
 
 def write_found(found: Mapping[str, Any], folder: Path) -> None:
