@@ -124,8 +124,13 @@ def test_a_second_run_adds_a_part(small, tmp_path, run):
 def test_results_of_an_earlier_run_are_kept(small, tmp_path, run):
     earlier = (small[0] / "results.json").read_bytes()
     (tmp_path / "results.json").write_bytes(earlier)
+    with pytest.raises(SettingError):
+        run("--out", tmp_path, "--only", "figures")
+    assert not list(tmp_path.glob("results.before*"))
+    (tmp_path / "results.before-1.json").write_text("still older")
     run("--data", small[1], "--out", tmp_path, "--quick", "--only", "sizes", "--task", "pos")
-    assert (tmp_path / "results.before.json").read_bytes() == earlier
+    assert (tmp_path / "results.before-1.json").read_text() == "still older"
+    assert (tmp_path / "results.before-2.json").read_bytes() == earlier
     assert 40 in {outcome.cell.sentences for outcome in read_results(tmp_path).outcomes}
 
 

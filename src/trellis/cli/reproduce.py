@@ -140,7 +140,7 @@ def altun(
 def azuma(quick: bool, parts: tuple[str, ...], threads: int | None, tol: float, **more: Any) -> None:
     """Multilayer sequence labeling (Azuma & Matsumoto 2011): Table 2 and more.
 
-    The table (--only table) takes some 15 minutes on two cores, all of it some six hours; plots need trellis[plot].
+    The table (--only table) takes some 15 minutes on two cores, all of it some hours; plots need trellis[plot].
 
     \b
     Example:
@@ -176,7 +176,7 @@ def _reproduce(
     """Runs a study, or reads its results, and writes what its room `output` makes of them; `change`: of results before
     they are reported."""
     from trellis.report.plots import require_matplotlib
-    from trellis.studies.folder import EARLIER, REPORT, RESULTS, make_folder, put_aside
+    from trellis.studies.folder import REPORT, RESULTS, make_folder, put_aside
 
     require_matplotlib()
     folder = make_folder(Path(out))
@@ -186,11 +186,12 @@ def _reproduce(
         study = output.read_results(folder)
     else:
         earlier = output.read_results(folder) if resume and (folder / RESULTS).exists() else None
-        if not resume and put_aside(folder):
-            say(f"{folder / RESULTS} is of an earlier run: kept as {EARLIER}; --resume would go on from it")
-        where = None if data is None else Path(data)
+        given, where = settings(), None if data is None else Path(data)
+        aside = None if resume else put_aside(folder)
+        if aside is not None:
+            say(f"{folder / RESULTS} is of an earlier run, and kept as {aside.name}; --resume would go on from it")
         with measuring() as tell:
-            study = run_study(where, settings(), tell, lambda part: output.write_results(part, folder), earlier)
+            study = run_study(where, given, tell, lambda part: output.write_results(part, folder), earlier)
     study = study if change is None else change(study)
     output.write_report(study, folder, None if docs is None else Path(docs))
     say(f"The report is in {folder / REPORT}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from trellis.errors import DataError, FileAccessError, SettingError
 from trellis.files import read_bytes, write_atomically
 
-RESULTS, REPORT, EARLIER = "results.json", "report.md", "results.before.json"
+RESULTS, REPORT = "results.json", "report.md"
 
 
 def make_folder(path: Path) -> Path:
@@ -22,12 +23,14 @@ def make_folder(path: Path) -> Path:
     return path
 
 
-def put_aside(folder: Path) -> bool:
-    """Whether there are results of an earlier run; they may have taken hours, so they are kept under another name."""
+def put_aside(folder: Path) -> Path | None:
+    """Results of an earlier run may have taken hours: a copy under a name of its own, None where there are none."""
     if not (folder / RESULTS).exists():
-        return False
-    write_atomically(folder / EARLIER, read_bytes(folder / RESULTS))
-    return True
+        return None
+    names = (folder / f"results.before-{k}.json" for k in count(1))
+    aside = next(path for path in names if not path.exists())
+    write_atomically(aside, read_bytes(folder / RESULTS))
+    return aside
 
 
 def write_found(found: Mapping[str, Any], folder: Path) -> None:
