@@ -91,7 +91,7 @@ def test_the_kernels_of_the_lattices_import_nothing_but_numpy_and_numba(path):
 
 
 def test_imports_inside_functions_and_relative_ones_are_seen():
-    inside = PACKAGE / "models" / "crf.py"
+    inside = PACKAGE / "models" / "chain_tagger.py"
     assert "trellis.objective" in imports_of(inside)
     assert "trellis.corpus" in imports_of(inside)
     assert not may_import("corpus", "features")

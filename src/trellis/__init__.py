@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from trellis.features.lattices import Arc, Lattice, Lattices, Node
     from trellis.features.lexicon import Lexicon, unspaced
     from trellis.metrics import evaluate
-    from trellis.models import CRF, Constraints, KernelPerceptron, LatticeCRF, SemiCRF
+    from trellis.models import (
+        CRF,
+        Constraints,
+        KernelPerceptron,
+        LatticeCRF,
+        LocalClassifier,
+        ScoredHMM,
+        SemiCRF,
+        StructuredPerceptron,
+        StructuredSVM,
+    )
 
 __version__ = "0.1.0"
 
@@ -32,6 +42,10 @@ _HOMES = {
     "Lattices": "trellis.features.lattices",
     "Lexicon": "trellis.features.lexicon",
     "Node": "trellis.features.lattices",
+    "LocalClassifier": "trellis.models",
+    "ScoredHMM": "trellis.models",
+    "StructuredPerceptron": "trellis.models",
+    "StructuredSVM": "trellis.models",
     "SemiCRF": "trellis.models",
     "Smooth": "trellis.cascade",
     "Stage": "trellis.cascade",
@@ -56,10 +70,14 @@ __all__ = [
     "LatticeCRF",
     "Lattices",
     "Lexicon",
+    "LocalClassifier",
     "Node",
+    "ScoredHMM",
     "SemiCRF",
     "Smooth",
     "Stage",
+    "StructuredPerceptron",
+    "StructuredSVM",
     "TrellisError",
     "evaluate",
     "load",

@@ -5,14 +5,21 @@ from __future__ import annotations
 import pytest
 from sklearn.base import clone
 
-from trellis import CRF, KernelPerceptron
+from trellis import CRF, KernelPerceptron, LocalClassifier, ScoredHMM, StructuredPerceptron, StructuredSVM
 from trellis.errors import SettingError
 
 X = [[["a"], ["b"]], [["a"]]] * 4
 Y = [["X", "Y"], ["X"]] * 4
 
 # an estimator, and a setting of it with another value than by default
-ESTIMATORS = {CRF: {"l2": 0.1}, KernelPerceptron: {"degree": 3}}
+ESTIMATORS = {
+    CRF: {"l2": 0.1},
+    LocalClassifier: {"l2": 0.1},
+    ScoredHMM: {"l2": 0.1},
+    StructuredPerceptron: {"averaged": False},
+    StructuredSVM: {"l2": 0.1},
+    KernelPerceptron: {"degree": 3},
+}
 each = pytest.mark.parametrize(("kind", "setting"), ESTIMATORS.items(), ids=lambda one: getattr(one, "__name__", ""))
 
 

@@ -17,6 +17,10 @@ from trellis.cli.console import messages, print_json, say, say_if_first_run, tra
 from trellis.cli.trained import as_json, ended_well, report
 from trellis.errors import DataError, SettingError
 
+MODEL_TYPES = (
+    "local-classifier, sequential-classifier, hmm, scored-hmm, crf: the ladder; structured-perceptron, structured-svm, "
+    "kernel-perceptron, semi-crf; or cascade."
+)
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 SEGMENTS = "Features of whole segments (semi-crf): surface + lower + shape + words + length + gazetteer(FILE)."
 LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin; by default the optimizer's own, or log."
@@ -31,7 +35,7 @@ OPTIMIZERS = (
 @click.option("--model", "-m", metavar="OUT", help="Where to write the model.")
 @options.columns
 @click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
-@click.option("--model-type", default="crf", show_default=True, help="crf, semi-crf, kernel-perceptron or cascade.")
+@click.option("--model-type", default="crf", show_default=True, help=MODEL_TYPES)
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
 @options.pairs("--costs", "X|LABEL=X,...", "Cost of a mistake (margin, pointwise): for all, or by the token's label.")
@@ -186,11 +190,13 @@ def _check_files(
 
 
 def _start(path: str, model_type: str) -> Any:
-    """The model to begin with: a CRF for a crf, a cascade for a cascade."""
+    """The model to begin with: a chain for a chain, a cascade for a cascade."""
     from trellis.cascade import load
+    from trellis.models import MODEL_TYPES
+    from trellis.models.chain_tagger import ChainTagger
 
-    if model_type not in ("crf", "cascade"):
-        raise SettingError(f"--warm-start is for --model-type crf and cascades; a {model_type} begins with nothing")
+    if model_type != "cascade" and not issubclass(MODEL_TYPES[model_type], ChainTagger):
+        raise SettingError(f"--warm-start is for chains and cascades; a {model_type} begins with nothing")
     model = load(path)
     if is_cascade(model) != (model_type == "cascade"):
         raise SettingError(

@@ -12,18 +12,27 @@ from trellis.models.crf import CRF
 from trellis.models.feature_files import Callables
 from trellis.models.kernel_perceptron import KernelPerceptron
 from trellis.models.lattice_crf import LatticeCRF
+from trellis.models.local_classifier import LocalClassifier
+from trellis.models.scored_hmm import ScoredHMM
 from trellis.models.semi_crf import SemiCRF
+from trellis.models.structured_perceptron import StructuredPerceptron
+from trellis.models.structured_svm import StructuredSVM
 from trellis.models.tagger import Tagger
 from trellis.store import read_model
 
-# every kind that a file may hold; rooms above add theirs
-MODELS: dict[str, Any] = {kind.__name__: kind for kind in (CRF, SemiCRF, LatticeCRF, KernelPerceptron)}
-# what `trellis train --model-type` knows
+# what `trellis train --model-type` knows: the rungs of the ladder first (docs/ladder.md)
 MODEL_TYPES: dict[str, type[Tagger[Any]]] = {
+    "local-classifier": LocalClassifier,
+    "scored-hmm": ScoredHMM,
     "crf": CRF,
+    "structured-perceptron": StructuredPerceptron,
+    "structured-svm": StructuredSVM,
     "semi-crf": SemiCRF,
     "kernel-perceptron": KernelPerceptron,
 }
+# every kind that a file may hold; rooms above add theirs
+_KINDS: tuple[type, ...] = (*MODEL_TYPES.values(), LatticeCRF)
+MODELS: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
 
 
 def load(path: str | Path, functions: Callables | None = None) -> Any:
@@ -44,7 +53,11 @@ __all__ = [
     "Constraints",
     "KernelPerceptron",
     "LatticeCRF",
+    "LocalClassifier",
+    "ScoredHMM",
     "SemiCRF",
+    "StructuredPerceptron",
+    "StructuredSVM",
     "Tagger",
     "load",
 ]

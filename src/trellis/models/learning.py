@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -19,6 +19,7 @@ from trellis.models.linear import MOST_LABELS
 
 if TYPE_CHECKING:
     from trellis.features import Choice
+    from trellis.features.template import Template
 
 
 class Settings(Protocol):
@@ -60,8 +61,10 @@ def given_labels(
     return given
 
 
-def learn_features(settings: Settings, X: Sentences, given: Known, threads: int) -> tuple[FeatureKind, Packed]:
-    """Features, and the data packed in them."""
+def learn_features(
+    settings: Settings, X: Sentences, given: Known, threads: int, sees: Callable[[Template], bool] | None = None
+) -> tuple[FeatureKind, Packed]:
+    """Features, and the data packed in them. `sees`: which templates the model has a place for; None for all."""
     from trellis.features import callables_of, templates_for
 
     features: FeatureKind
@@ -69,6 +72,7 @@ def learn_features(settings: Settings, X: Sentences, given: Known, threads: int)
         corpus = X.compact()
         target = str(settings.target or "")
         templates = templates_for(settings.features, list(corpus.columns), target, corpus.file_columns)
+        templates = tuple(filter(sees, templates))
         learnt, packed = TemplateFeatures.learn(
             corpus, templates, target, callables_of(settings.features), settings.min_count, settings.hash_size, threads
         )

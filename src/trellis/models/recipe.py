@@ -39,11 +39,12 @@ class Settings(Protocol):
     seed: int
 
 
-def optimizer_of(settings: Settings) -> Optimizer:
-    """The optimiser with its options; the seed is a setting of its own for all that draw at random."""
+def optimizer_of(settings: Settings, more: Mapping[str, Any] | None = None) -> Optimizer:
+    """The optimiser with its options, and `more` of them; the seed is a setting of its own for all that draw at
+    random."""
     from trellis.optim import OPTIMIZERS, find_optimizer, traits_of
 
-    options = dict(settings.options or {})
+    options = {**(settings.options or {}), **(more or {})}
     for name in ("tol", "seed"):
         if name in options:
             raise SettingError(f"'{name}' is a setting of its own, not among the options of an optimizer")

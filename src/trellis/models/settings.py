@@ -119,6 +119,7 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "cosine": (lambda v: isinstance(v, bool), "True or False"),
     "epochs": (is_count, "a whole number >= 1"),
     "averaged": (lambda v: isinstance(v, bool), "True or False"),
+    "batch": (lambda v: isinstance(v, bool), "True or False"),
     "seed": (_is_seed, "a whole number from 0 to 2^63 - 1"),
     "threads": (lambda v: v is None or is_count(v), "a whole number >= 1, or None for all"),
 }
