@@ -2,15 +2,19 @@
 
 from trellis.labels.encoding import ENCODINGS, detect, illegal, legal_transitions, split
 from trellis.labels.packed import check_packed, first_tokens, place_in, runs
+from trellis.labels.reading import READINGS, read_segments, segment_types
 
 __all__ = [
     "ENCODINGS",
+    "READINGS",
     "check_packed",
     "detect",
     "first_tokens",
     "illegal",
     "legal_transitions",
     "place_in",
+    "read_segments",
     "runs",
+    "segment_types",
     "split",
 ]

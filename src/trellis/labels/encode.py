@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError
-from trellis.labels.encoding import ENCODINGS, OUTSIDE
+from trellis.labels.encoding import OUTSIDE, PREFIXES, known
 from trellis.labels.packed import first_tokens
 
 I32 = NDArray[np.int32]
@@ -24,10 +23,7 @@ def label_of(prefix: str, kind: str) -> str:
 
 def labels_of(kinds: Sequence[str], encoding: str) -> list[str]:
     """All labels that segments of these types can have, O first."""
-    letters = {"io": "I", "iob1": "BI", "iob2": "BI", "ioe1": "IE", "ioe2": "IE", "bioes": "BIES", "bilou": "BILU"}
-    if encoding not in letters:
-        raise SettingError(f"unknown encoding {encoding!r}: expected one of {', '.join(ENCODINGS)}")
-    return [OUTSIDE, *(label_of(prefix, kind) for kind in kinds for prefix in letters[encoding])]
+    return [OUTSIDE, *(label_of(prefix, kind) for kind in kinds for prefix in PREFIXES[known(encoding)])]
 
 
 def encoded(

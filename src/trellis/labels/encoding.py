@@ -60,9 +60,25 @@ _RULES = {
     "bilou": _Rule("BILU", left="BI", right="IL", open_="BI", going_on="IL"),
 }
 ENCODINGS = tuple(_RULES)
+PREFIXES = {name: rule.prefixes for name, rule in _RULES.items()}
 
 # Tried in this order; the first that knows all prefixes wins. Of two rivals the first is the default.
 _CANDIDATES = (("io",), ("iob2", "iob1"), ("ioe2", "ioe1"), ("bioes",), ("bilou",))
+
+
+def known(encoding: str) -> str:
+    """The same name; SettingError when there is no such encoding."""
+    if encoding not in _RULES:
+        raise SettingError(f"unknown encoding {encoding!r}: expected one of {', '.join(ENCODINGS)}")
+    return encoding
+
+
+def check_prefix(label: str, encoding: str) -> None:
+    """SettingError when the label has a prefix that the encoding does not use."""
+    prefix, _ = split(label)
+    if prefix not in (OUTSIDE, *PREFIXES[encoding]):
+        expected = ", ".join([*PREFIXES[encoding], OUTSIDE])
+        raise SettingError(f"label {label!r} is not {encoding}: expected one of the prefixes {expected}")
 
 
 def split(label: str) -> tuple[str, str]:
@@ -97,14 +113,10 @@ def legal_transitions(
 
     SettingError when the encoding is unknown or a label has a prefix it does not use.
     """
-    if encoding not in _RULES:
-        raise SettingError(f"unknown encoding {encoding!r}: expected one of {', '.join(ENCODINGS)}")
-    rule = _RULES[encoding]
+    rule = _RULES[known(encoding)]
     parts = [split(label) for label in labels]
-    for label, (prefix, _) in zip(labels, parts, strict=True):
-        if prefix != OUTSIDE and (len(prefix) != 1 or prefix not in rule.prefixes):
-            known = ", ".join([*rule.prefixes, OUTSIDE])
-            raise SettingError(f"label {label!r} is not {encoding}: expected one of the prefixes {known}")
+    for label in labels:
+        check_prefix(label, encoding)
 
     def having(prefixes: str) -> NDArray[np.bool_]:
         return np.array([prefix in prefixes for prefix, _ in parts], dtype=np.bool_)
