@@ -45,7 +45,7 @@ def test_the_table_looks_like_conllevals():
 
 def test_json_is_plain_and_has_the_promised_keys():
     record = evaluate(np.array(GOLD), np.array(GUESS, dtype=np.int32), LABELS, np.array(OFFSETS)).as_json()
-    keys = ["accuracy", "precision", "recall", "f1", "by_type", "tokens", "sentences", "scheme"]
+    keys = ["accuracy", "precision", "recall", "f1", "by_type", "tokens", "sentences", "scheme", "encoding", "macro"]
     assert list(record) == keys
     assert json.loads(json.dumps(record)) == record
     assert record["by_type"]["NP"] == {

@@ -1,4 +1,4 @@
-"""Two columns of labels over the same sentences."""
+"""Columns of labels over the same sentences."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ from trellis.corpus import Column
 from trellis.metrics.report import Report, evaluate
 
 
-def compare(gold: Column, predicted: Column, offsets: NDArray[np.int64]) -> Report:
-    """Scores predicted labels against gold ones; the two may have different tables of strings."""
-    index = {name: i for i, name in enumerate(dict.fromkeys([*gold.strings, *predicted.strings]))}
-    return evaluate(gold.translated(index), predicted.translated(index), list(index), offsets)
+def compare(
+    gold: Column,
+    predicted: Column,
+    offsets: NDArray[np.int64],
+    scheme: str = "conlleval",
+    encoding: str | None = None,
+) -> Report:
+    """Scores predicted labels against gold ones; the two may have different tables of strings. `scheme` and `encoding`
+    are as for `evaluate`."""
+    (right, guess), names = same_table(gold, predicted)
+    return evaluate(right, guess, names, offsets, scheme, encoding)
+
+
+def same_table(*columns: Column) -> tuple[list[NDArray[np.int32]], list[str]]:
+    """Ids of each column, I32[tokens], and the one table of strings that all of them are into."""
+    index = {name: i for i, name in enumerate(dict.fromkeys(name for column in columns for name in column.strings))}
+    return [column.translated(index) for column in columns], list(index)

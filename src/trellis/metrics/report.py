@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trellis.labels import check_packed, detect
+from trellis.labels import check_packed
+from trellis.metrics.reading import are_segments, encoding_for
 from trellis.metrics.segments import Counts, segment_counts
 
 
@@ -29,7 +30,8 @@ class TypeScore:
 class Report:
     """Fractions from 0 to 1; precision, recall and f1 are None when the labels are no segment encoding.
 
-    A fraction whose denominator is zero is 0.0, as conlleval has it.
+    A fraction whose denominator is zero is 0.0, as conlleval has it. `scheme` is how segments were counted, `encoding`
+    that of the strict one.
     """
 
     accuracy: float
@@ -41,6 +43,20 @@ class Report:
     sentences: int
     correct_tokens: int
     scheme: str = "conlleval"
+    encoding: str | None = None
+
+    @property
+    def counted(self) -> str:
+        """The scheme for people, with the encoding where there is one."""
+        return self.scheme if self.encoding is None else f"{self.scheme}, {self.encoding}"
+
+    @property
+    def macro(self) -> dict[str, float] | None:
+        """Means of precision, recall and f1 over the types, each counted alike; None where there are no segments."""
+        if self.precision is None:
+            return None
+        names, scores = ("precision", "recall", "f1"), self.by_type.values()
+        return {name: sum(getattr(one, name) for one in scores) / max(1, len(scores)) for name in names}
 
     @property
     def headline(self) -> float:
@@ -58,6 +74,8 @@ class Report:
             "tokens": self.tokens,
             "sentences": self.sentences,
             "scheme": self.scheme,
+            "encoding": self.encoding,
+            "macro": self.macro,
         }
 
     def as_text(self) -> str:
@@ -76,21 +94,31 @@ class Report:
             f"{accuracy}; {_percentages(total)}",
         ]
         lines += [f"{name:>17}: {_percentages(row)}  {row.predicted}" for name, row in counts.items()]
-        return "\n".join([*lines, f"counting scheme: {self.scheme}"])
+        return "\n".join([*lines, f"counting scheme: {self.counted}"])
 
 
-def evaluate(gold: ArrayLike, predicted: ArrayLike, labels: Sequence[str], offsets: ArrayLike) -> Report:
+def evaluate(
+    gold: ArrayLike,
+    predicted: ArrayLike,
+    labels: Sequence[str],
+    offsets: ArrayLike,
+    scheme: str = "conlleval",
+    encoding: str | None = None,
+) -> Report:
     """Score predicted labels against gold ones.
 
-    gold, predicted: int [tokens], both into the one list `labels`; offsets: int64 [sentences + 1].
+    gold, predicted: int [tokens], both into the one list `labels`; offsets: int64 [sentences + 1]. `scheme` is
+    "conlleval", which reads every sequence, or "strict": only segments count that are well-formed in `encoding`, that
+    of the gold labels if it is not named.
     """
     right, bounds = check_packed(gold, offsets, len(labels), name="gold")
     guess, _ = check_packed(predicted, bounds, len(labels), name="predicted")
     correct = int(np.count_nonzero(right == guess))
     by_type: dict[str, TypeScore] = {}
     precision = recall = f1 = None
-    if detect(labels) is not None:
-        counts = segment_counts(right, guess, labels, bounds)
+    encoding = encoding_for(scheme, encoding, right, labels, bounds)
+    if are_segments(labels, encoding):
+        counts = segment_counts(right, guess, labels, bounds, scheme, encoding)
         by_type = {name: TypeScore(*_scores(row), *row) for name, row in counts.items()}
         precision, recall, f1 = _scores(_total(counts.values()))
     return Report(
@@ -102,6 +130,8 @@ def evaluate(gold: ArrayLike, predicted: ArrayLike, labels: Sequence[str], offse
         tokens=right.size,
         sentences=bounds.size - 1,
         correct_tokens=correct,
+        scheme=scheme,
+        encoding=encoding,
     )
 
 

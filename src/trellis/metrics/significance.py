@@ -1,13 +1,14 @@
 """Whether one labelling is better than another, or only luckier: both of the same sentences.
 
 Paired bootstrap (Efron & Tibshirani 1993; Koehn 2004): sentences are drawn with replacement, as many as there are,
-again and again, and the difference of the two scores is taken each time. McNemar's test (1947): of the tokens that just
-one of the two has right, how often would a coin be as one-sided?
+again and again, and the difference of the two scores is taken each time. Approximate randomisation: see there.
+McNemar's test (1947): of the tokens that just one of the two has right, how often would a coin be as one-sided?
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,18 +16,20 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column
 from trellis.errors import DataError
-from trellis.metrics.segments import segment_types, segments
+from trellis.metrics.compare import same_table
+from trellis.metrics.randomisation import approximate_randomisation
+from trellis.metrics.reading import both_read
+from trellis.metrics.resampling import DRAWS, MIDDLE, resampled
+from trellis.metrics.tally import METRICS, metric_of, segment_tallies, token_tallies
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
-
-_AT_ONCE = 1 << 22  # numbers drawn
 
 
 @dataclass(frozen=True)
 class Difference:
     """Of the scores of two labellings: the second's less the first's, the middle 95 % of what the bootstrap finds, and
-    `p`, how often it finds no difference in favour of the better one (two-sided)."""
+    a two-sided `p`."""
 
     difference: float
     low: float
@@ -43,24 +46,31 @@ class McNemar:
     p: float
 
 
+def differences(
+    first: I64, second: I64, metrics: Sequence[str] = METRICS, draws: int = DRAWS, seed: int = 0
+) -> dict[str, Difference]:
+    """By metric: intervals by the paired bootstrap, `p` by approximate randomisation.
+
+    first, second: I64[sentences, 5], from `trellis.metrics.tally`: two labellings of the same sentences.
+    """
+    _check_same(first, second)
+    randomised = approximate_randomisation(first, second, metrics, draws, seed)
+    drawn = resampled(np.hstack([first, second]), draws, seed)
+    one, other = drawn[:, : first.shape[1]], drawn[:, first.shape[1] :]
+    out = {}
+    for metric in metrics:
+        seen = float(metric_of(second.sum(axis=0), metric) - metric_of(first.sum(axis=0), metric))
+        low, high = np.quantile(metric_of(other, metric) - metric_of(one, metric), MIDDLE)
+        out[metric] = Difference(seen, float(low), float(high), randomised[metric].p)
+    return out
+
+
 def counts_by_sentence(gold: Column, predicted: Column, offsets: I64, of_segments: bool) -> I64:
     """I64[sentences, 3]: what is right, what was predicted and what should have been: segments, or tokens."""
-    index = {name: i for i, name in enumerate(dict.fromkeys([*gold.strings, *predicted.strings]))}
-    right, found, names = gold.translated(index), predicted.translated(index), list(index)
-    sentences = len(offsets) - 1
-    owner = np.repeat(np.arange(sentences), np.diff(offsets))
-    if not of_segments:
-        same = np.bincount(owner, weights=right == found, minlength=sentences)
-        tokens = np.diff(offsets).astype(np.float64)
-        return np.stack([same, tokens, tokens], axis=1).astype(np.int64)
-    kinds = max(1, len(segment_types(names)))
-    keys, counts = [], []
-    for ids in (right, found):
-        start, end, kind = segments(ids, names, offsets)
-        keys.append((start * (int(offsets[-1]) + 1) + end) * kinds + kind)
-        counts.append(np.bincount(owner[start], minlength=sentences))
-    both = np.intersect1d(keys[0], keys[1], assume_unique=True) // kinds // (int(offsets[-1]) + 1)
-    return np.stack([np.bincount(owner[both], minlength=sentences), counts[1], counts[0]], axis=1).astype(np.int64)
+    (right, found), names = same_table(gold, predicted)
+    if of_segments:
+        return segment_tallies(*both_read(right, found, names, offsets), offsets)
+    return token_tallies(right == found, offsets)[:, [0, 1, 1]]
 
 
 def score_of(counts: NDArray[np.generic]) -> F64:
@@ -70,30 +80,27 @@ def score_of(counts: NDArray[np.generic]) -> F64:
     return np.divide(2.0 * right, total, out=np.zeros_like(right), where=total > 0)
 
 
-def paired_bootstrap(first: I64, second: I64, draws: int = 10_000, seed: int = 0) -> Difference:
-    """From `counts_by_sentence` of two labellings."""
+def paired_bootstrap(first: I64, second: I64, draws: int = DRAWS, seed: int = 0) -> Difference:
+    """From `counts_by_sentence` of two labellings; `p` is how often the bootstrap finds no difference in favour of the
+    better one."""
+    _check_same(first, second)
+    seen = float(score_of(second.sum(axis=0)) - score_of(first.sum(axis=0)))
+    drawn = resampled(np.hstack([first, second]), draws, seed)
+    found = score_of(drawn[:, 3:]) - score_of(drawn[:, :3])
+    low, high = np.quantile(found, MIDDLE)
+    wrong = np.mean(found <= 0.0) if seen > 0 else np.mean(found >= 0.0)
+    return Difference(seen, float(low), float(high), min(1.0, 2.0 * float(wrong)))
+
+
+def _check_same(first: I64, second: I64) -> None:
     if first.shape != second.shape:
         raise DataError(f"the two labellings have {len(first)} and {len(second)} sentences; they must be of the same")
-    if not len(first):
-        raise DataError("there are no sentences to draw from; the two labellings need at least one")
-    rng, sentences = np.random.default_rng(seed), len(first)
-    seen = float(score_of(second.sum(axis=0)) - score_of(first.sum(axis=0)))
-    found, step = [], max(1, _AT_ONCE // sentences)
-    for k in range(0, draws, step):
-        times = rng.multinomial(sentences, np.full(sentences, 1.0 / sentences), min(step, draws - k))
-        # not BLAS: what is drawn must not depend on how many threads one has
-        found.append(score_of(np.einsum("ds,sk->dk", times, second)) - score_of(np.einsum("ds,sk->dk", times, first)))
-    differences = np.concatenate(found)
-    low, high = np.quantile(differences, [0.025, 0.975])
-    wrong = np.mean(differences <= 0.0) if seen > 0 else np.mean(differences >= 0.0)
-    return Difference(seen, float(low), float(high), min(1.0, 2.0 * float(wrong)))
 
 
 def mcnemar(gold: Column, first: Column, second: Column) -> McNemar:
     """Exact for few tokens, by the normal distribution for many."""
-    index = {n: i for i, n in enumerate(dict.fromkeys([*gold.strings, *first.strings, *second.strings]))}
-    right = gold.translated(index)
-    one, other = first.translated(index) == right, second.translated(index) == right
+    (right, *others), _ = same_table(gold, first, second)
+    one, other = (ids == right for ids in others)
     a, b = int(np.sum(one & ~other)), int(np.sum(other & ~one))
     return McNemar(a, b, _two_sided(min(a, b), a + b))
 
