@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.metrics.resampling import DRAWS, check_draws
+from trellis.metrics.resampling import DRAWS, check_draws, check_same
 from trellis.metrics.tally import METRICS, metric_of
 
 F64 = NDArray[np.float64]
@@ -38,6 +38,7 @@ def approximate_randomisation(
     Sentences that count the same in both change nothing, and are left out.
     """
     check_draws(draws, seed)
+    check_same(first, second)
     differing = (second - first)[np.any(first != second, axis=1)]
     exact = len(differing) <= _FEW and 1 << len(differing) <= draws
     ways = 1 << len(differing) if exact else draws

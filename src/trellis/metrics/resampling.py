@@ -64,3 +64,8 @@ def check_draws(draws: int, seed: int) -> None:
     for name, value, least in (("draws", draws, 1), ("seed", seed, 0)):
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             raise SettingError(f"{name} is {shown(value)}; expected a whole number >= {least}")
+
+
+def check_same(first: I64, second: I64) -> None:
+    if first.shape != second.shape:
+        raise DataError(f"the two labellings have {len(first)} and {len(second)} sentences; they must be of the same")

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column
-from trellis.errors import DataError
 from trellis.metrics.compare import same_table
 from trellis.metrics.randomisation import approximate_randomisation
 from trellis.metrics.reading import both_read
-from trellis.metrics.resampling import DRAWS, MIDDLE, resampled
+from trellis.metrics.resampling import DRAWS, MIDDLE, check_same, resampled
 from trellis.metrics.tally import METRICS, metric_of, segment_tallies, token_tallies
 
 F64 = NDArray[np.float64]
@@ -53,7 +52,6 @@ def differences(
 
     first, second: I64[sentences, 5], from `trellis.metrics.tally`: two labellings of the same sentences.
     """
-    _check_same(first, second)
     randomised = approximate_randomisation(first, second, metrics, draws, seed)
     drawn = resampled(np.hstack([first, second]), draws, seed)
     one, other = drawn[:, : first.shape[1]], drawn[:, first.shape[1] :]
@@ -83,18 +81,13 @@ def score_of(counts: NDArray[np.generic]) -> F64:
 def paired_bootstrap(first: I64, second: I64, draws: int = DRAWS, seed: int = 0) -> Difference:
     """From `counts_by_sentence` of two labellings; `p` is how often the bootstrap finds no difference in favour of the
     better one."""
-    _check_same(first, second)
+    check_same(first, second)
     seen = float(score_of(second.sum(axis=0)) - score_of(first.sum(axis=0)))
     drawn = resampled(np.hstack([first, second]), draws, seed)
     found = score_of(drawn[:, 3:]) - score_of(drawn[:, :3])
     low, high = np.quantile(found, MIDDLE)
     wrong = np.mean(found <= 0.0) if seen > 0 else np.mean(found >= 0.0)
     return Difference(seen, float(low), float(high), min(1.0, 2.0 * float(wrong)))
-
-
-def _check_same(first: I64, second: I64) -> None:
-    if first.shape != second.shape:
-        raise DataError(f"the two labellings have {len(first)} and {len(second)} sentences; they must be of the same")
 
 
 def mcnemar(gold: Column, first: Column, second: Column) -> McNemar:
