@@ -21,7 +21,7 @@ LAYERS = [
     {"corpus", "lattice"},
     {"features", "scoring", "metrics"},
     {"losses"},
-    {"objective", "dual"},
+    {"objective", "dual", "markov"},
     {"engine", "optim"},
     {"training", "store"},
     {"models"},

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from trellis.metrics import evaluate
     from trellis.models import (
         CRF,
+        HMM,
         Constraints,
         KernelPerceptron,
         LatticeCRF,
@@ -36,6 +37,7 @@ _HOMES = {
     "Constraints": "trellis.models",
     "ConvergenceWarning": "trellis.errors",
     "Corpus": "trellis.corpus",
+    "HMM": "trellis.models",
     "KernelPerceptron": "trellis.models",
     "Lattice": "trellis.features.lattices",
     "LatticeCRF": "trellis.models",
@@ -60,6 +62,7 @@ _HOMES = {
 
 __all__ = [
     "CRF",
+    "HMM",
     "Arc",
     "Cascade",
     "Constraints",

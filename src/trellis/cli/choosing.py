@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from trellis.errors import SettingError
 
@@ -29,7 +30,7 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
     listed = ", ".join(f"{name}={default}" for name, default in more.items()) or "nothing"
     for name, value in settings.items():
         is_given = value is not None and value is not False and value != defaults[name]
-        if name not in has and name != "options" and is_given:
+        if name not in has and name not in ("options", *kind.ignores) and is_given:
             others = f"; --options has: {listed}" if "options" not in has else ""
             raise SettingError(f"--{name.replace('_', '-')} is no setting of a {model_type}; leave it out{others}")
     if "options" not in has:
@@ -39,6 +40,18 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
                 raise SettingError(f"--options of a {model_type} has no '{name}'; it has: {listed}")
         own |= given
     return kind(**own)
+
+
+def without_effect(ctx: click.Context, tagger: Any) -> str | None:
+    """What to say of options that were given to a model which has no use for them, so that one word can be changed."""
+    given = {ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP}
+    idle = [f"--{name} ({why})" for name, why in tagger.ignores.items() if ctx.get_parameter_source(name) in given]
+    return f"without effect: {', '.join(idle)}" if idle else None
+
+
+def default_target(tagger: Any, columns: list[str]) -> str:
+    """The column to predict where none is named: the last one; a new one for labels that nobody has given."""
+    return "state" if getattr(tagger, "states", None) is not None else columns[-1]
 
 
 def tagger_from(path: str) -> Any:

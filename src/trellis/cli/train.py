@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 import warnings
@@ -12,7 +13,7 @@ import click
 
 from trellis.cli import cascade, cascade_toml, config, options
 from trellis.cli.cascade_unused import unused
-from trellis.cli.choosing import estimator_of, is_cascade
+from trellis.cli.choosing import default_target, estimator_of, is_cascade, without_effect
 from trellis.cli.console import messages, print_json, say, say_if_first_run, training_progress
 from trellis.cli.trained import as_json, ended_well, report
 from trellis.errors import DataError, SettingError
@@ -64,6 +65,7 @@ OPTIMIZERS = (
 @click.option("--partial", is_flag=True, help="In the target column ? is not known, and A|B is A or B.")
 @click.option("--all-pairs", is_flag=True, help="Weights for every attribute with every label, seen or not.")
 @click.option("--all-transitions", is_flag=True, help="Weights for every pair of neighbouring labels, seen or not.")
+@click.option("--raw", metavar="FILE", help="Text without labels to learn from, too (hmm: by EM).")
 @click.option("--dev", metavar="FILE", help="Stop when the score on this file no longer rises.")
 @click.option("--patience", default=10, show_default=True, help="Iterations without a better score on --dev.")
 @click.option("--max-iter", default=1000, show_default=True, help="Most iterations.")
@@ -89,6 +91,7 @@ def train(
     model_type: str,
     at_most_once: str | None,
     penalties: str | None,
+    raw: str | None,
     dev: str | None,
     warm_start: str | None,
     checkpoint: str | None,
@@ -117,15 +120,19 @@ def train(
     if not files or model is None:
         raise click.UsageError(f"missing {'--model OUT' if files else 'TRAIN..., the files to learn from'}")
     from trellis.corpus import read_conll
+    from trellis.corpus.columns import parse_conll
+    from trellis.files import read_bytes
 
     began = time.perf_counter()
-    _check_files([*files, dev], model, log, warm_start, checkpoint, settings["features"])
+    _check_files([*files, raw, dev], model, log, warm_start, checkpoint, settings["features"])
     settings["costs"] = options.costs_of(settings["costs"], "--costs")
     settings["options"] = options.table_of(settings["options"], "--options")
     tagger = cascade.cascade_of(ctx, settings) if staged else estimator_of(ctx, model_type, settings)
     more = options.constraints_of(type(tagger), at_most_once, penalties)
     start = {} if warm_start is None else {"start": _start(warm_start, "cascade" if staged else model_type)}
-    idle = unused(ctx, tagger, bool(start)) if staged else None
+    if raw is not None and "raw" not in inspect.signature(tagger.fit).parameters:
+        raise SettingError(f"--raw is for --model-type hmm; a {'cascade' if staged else model_type} needs labels")
+    idle = unused(ctx, tagger, bool(start)) if staged else without_effect(ctx, tagger)
     if idle is not None:
         say(f"trellis: warning: {idle}")
     say_if_first_run()
@@ -136,7 +143,12 @@ def train(
     if settings["features"] == "-":
         tagger.set_params(features=_features_from_input())
     if not staged:
-        tagger.set_params(target=target or list(corpus.columns)[-1])
+        tagger.set_params(target=target or default_target(tagger, list(corpus.columns)))
+    if raw is not None:
+        # like text to tag: columns of labels may be there or not
+        more["raw"] = parse_conll(
+            read_bytes(raw), list(corpus.columns), raw, comments, optional=list(corpus.columns)[1:]
+        )
     held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
     what = " -> ".join(f"'{stage.target}'" for stage in tagger.check()) if staged else f"'{tagger.target}'"
     say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training {what}")

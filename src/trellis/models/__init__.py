@@ -10,6 +10,7 @@ from trellis.features.functions.contract import check_functions
 from trellis.models.constraints import Constraints
 from trellis.models.crf import CRF
 from trellis.models.feature_files import Callables
+from trellis.models.hmm import HMM
 from trellis.models.kernel_perceptron import KernelPerceptron
 from trellis.models.lattice_crf import LatticeCRF
 from trellis.models.local_classifier import LocalClassifier
@@ -23,6 +24,7 @@ from trellis.store import read_model
 # what `trellis train --model-type` knows: the rungs of the ladder first (docs/ladder.md)
 MODEL_TYPES: dict[str, type[Tagger[Any]]] = {
     "local-classifier": LocalClassifier,
+    "hmm": HMM,
     "scored-hmm": ScoredHMM,
     "crf": CRF,
     "structured-perceptron": StructuredPerceptron,
@@ -48,6 +50,7 @@ def load(path: str | Path, functions: Callables | None = None) -> Any:
 
 __all__ = [
     "CRF",
+    "HMM",
     "MODELS",
     "MODEL_TYPES",
     "Constraints",

@@ -18,10 +18,10 @@ from trellis.training import Fingerprint
 if TYPE_CHECKING:
     from trellis.objective import Examples
 
-# Settings that a resumed training may have otherwise: threads change nothing; max_iter, epochs and patience only say
+# Settings that a resumed training may have otherwise: threads change nothing; max_iter, epochs, steps and patience say
 # when to stop, and the checkpoint sees to it that they are not smaller than they may be; what the target, the features
 # and the start are is in the digests of what they make.
-_FREE = {"threads", "max_iter", "epochs", "patience", "target", "features", "warm_start"}
+_FREE = {"threads", "max_iter", "epochs", "steps", "patience", "target", "features", "warm_start"}
 
 
 def fingerprint(

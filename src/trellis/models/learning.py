@@ -22,19 +22,24 @@ if TYPE_CHECKING:
     from trellis.features.template import Template
 
 
-class Settings(Protocol):
-    """Those of an estimator that are looked at here."""
+class OfLabels(Protocol):
+    """Settings of an estimator that say what labels are."""
 
     target: str | None
-    features: Choice
-    min_count: int
-    hash_size: int | None
     tag_dictionary: int | None
     partial: bool
 
 
+class Settings(OfLabels, Protocol):
+    """Those and others that are looked at here."""
+
+    features: Choice
+    min_count: int
+    hash_size: int | None
+
+
 def given_labels(
-    settings: Settings,
+    settings: OfLabels,
     X: Sentences,
     y: Labels | None,
     soft: Sequence[NDArray[Any]] | None = None,

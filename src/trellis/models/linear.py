@@ -13,15 +13,14 @@ from trellis.errors import DataError
 from trellis.features import FeatureKind, Packed
 from trellis.jit import worthwhile
 from trellis.lattice import Allowed, Chain, RestrictedWorkChain, quick_best
-from trellis.lattice.confidence import Segments
 from trellis.lattice.local import LocalChain
 from trellis.lattice.pairs import PairChain
 from trellis.lattice.restricted import MANY
 from trellis.lattice.rules import Rules
 from trellis.lattice.windows import WindowChain, Windows
+from trellis.models.answers import Answers
 from trellis.models.arcs import ArcAttributes
-from trellis.models.batches import Batched, Sentences
-from trellis.models.probabilities import Lattice, best_in, kinds_of, segments_in
+from trellis.models.probabilities import Lattice
 from trellis.models.pruning import Pruner
 from trellis.scoring import WeightLayout, plain_scores
 
@@ -35,7 +34,7 @@ MOST_LABELS = 4096  # a chain has a score for every pair of labels: 134 MB in ea
 
 
 @dataclass(frozen=True)
-class LinearChain(Batched):
+class LinearChain(Answers):
     """`weights: F64[layout.size]` over the attributes of `features` and the labels by name; `pruner`: what narrows the
     choice of labels down first, if anything does; `rules`: what paths may do, if not all; `encoding`: of which
     segments they are well-formed sequences; `only_seen`: whether labels may only follow each other as in training."""
@@ -49,10 +48,6 @@ class LinearChain(Batched):
     encoding: str | None = None
     only_seen: bool = False
     prepared: HybridScoring | None = field(default=None, repr=False, compare=False)
-
-    def marginals(self, data: Sentences, threads: int = 1) -> F64:
-        """P(label) of every token, F64[tokens, labels]."""
-        return np.concatenate([np.zeros((0, len(self.labels))), *self.batches(data, threads, self.marginals_of_packed)])
 
     def best_of_packed(self, packed: Packed, offsets: NDArray[np.int64]) -> NDArray[np.int32]:
         """`best` for features that are already packed."""
@@ -124,22 +119,6 @@ class LinearChain(Batched):
             return PairChain.of(self._allowed_scores(packed, packed.allowed), packed.allowed, self.transitions, offsets)
         return self._chain(packed, offsets)
 
-    def best_of_lattice(self, lattice: Lattice) -> NDArray[np.int32]:
-        """The best labels, I32[tokens], of a lattice, maybe a constrained one."""
-        return best_in(lattice)
-
-    def marginals_of_lattice(self, lattice: Lattice) -> F64:
-        """P(label) of every token, F64[tokens, labels], of a lattice, maybe a constrained one."""
-        answer = lattice.marginals()
-        if isinstance(lattice, Chain):
-            return answer.nodes
-        lattice.require_paths(answer.log_z)
-        return lattice.on_labels(answer.nodes)
-
-    def segments_of_lattice(self, lattice: Lattice, threshold: float | None) -> Segments:
-        """All segments with at least that probability; without a threshold those of the best path."""
-        return segments_in(lattice, self.labels, threshold, lattice.best()[0])
-
     def bounds_left_out(self, packed: Packed, offsets: NDArray[np.int64], lattice: Lattice) -> F64 | float:
         """What labellings with labels that pruning left out would score at most in `lattice`, F64[sentences]."""
         if self.pruner is None:
@@ -147,15 +126,6 @@ class LinearChain(Batched):
         from trellis.models.left_out import bounds_left_out
 
         return bounds_left_out(self, packed, offsets, lattice)
-
-    @property
-    def segments_as(self) -> None:
-        """How segments are written as labels: nodes are labels, not segments."""
-        return None
-
-    @property
-    def kinds_of_segments(self) -> list[str]:
-        return kinds_of(self.labels)
 
     @property
     def summary(self) -> str:

@@ -17,6 +17,8 @@ from trellis.labels import ENCODINGS
 USUAL_L2 = 1.0  # where none is given
 MOST_ORDER = 4  # of a chain: tuples of labels are numbered in 62 bits, up to 4,096 labels
 MOST_LENGTH = 1000  # tokens of a segment
+MOST_SUFFIX = 20  # letters
+MOST_STATES = 4096  # as many as there may be labels
 MOST_DEGREE = 20  # of a polynomial kernel: numbers grow beyond what floats can tell apart
 
 
@@ -120,6 +122,16 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "epochs": (is_count, "a whole number >= 1"),
     "averaged": (lambda v: isinstance(v, bool), "True or False"),
     "batch": (lambda v: isinstance(v, bool), "True or False"),
+    "words": (lambda v: v is None or isinstance(v, str), "the name of a column, or None"),
+    "smoothing": (_is_amount, "a number >= 0"),
+    "suffix": (lambda v: v == 0 or (is_count(v) and v <= MOST_SUFFIX), f"a whole number from 0 to {MOST_SUFFIX}"),
+    "rare": (is_count, "a whole number >= 1"),
+    "states": (
+        lambda v: v is None or (is_count(v) and 2 <= v <= MOST_STATES),
+        f"a whole number from 2 to {MOST_STATES}, or None",
+    ),
+    "steps": (lambda v: v is None or is_count(v), "a whole number >= 1, or None"),
+    "raw_weight": (lambda v: is_number(v) and v > 0, "a number > 0"),
     "seed": (_is_seed, "a whole number from 0 to 2^63 - 1"),
     "threads": (lambda v: v is None or is_count(v), "a whole number >= 1, or None for all"),
 }

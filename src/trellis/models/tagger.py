@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ class Tagger(Trained[Chain], ABC, Generic[Chain]):
     own, with a setting `target` for corpora."""
 
     target: str | None
+    # settings of other models that this kind has no use for, and why; who tries one kind after another may give them
+    ignores: ClassVar[Mapping[str, str]] = {}
 
     def predict(self, X: Sentences) -> list[list[str]]:
         """The best labels: a list for each sentence."""

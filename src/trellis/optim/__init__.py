@@ -13,6 +13,7 @@ from trellis.optim.boosting import Boosting, BoostingState
 from trellis.optim.contract import Boosted, Objective, Optimizer, State, Traits, bytes_of, is_over, traits_of
 from trellis.optim.dual_perceptron import DualPerceptron, DualPerceptronState
 from trellis.optim.eg import EG
+from trellis.optim.em import EM, EarlyEM, EMState
 from trellis.optim.frank_wolfe import BCFW
 from trellis.optim.lbfgs import LBFGS, LBFGSState
 from trellis.optim.mira import MIRA
@@ -48,7 +49,7 @@ OPTIMIZERS: dict[str, type[Any]] = {
 STATES: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
 }
-STATES |= {kind.__name__: kind for kind in (OnlineState, GapState, BoostingState)}
+STATES |= {kind.__name__: kind for kind in (OnlineState, GapState, BoostingState, EMState)}
 # that of the perceptron in the dual, and what it has in it
 STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
 
@@ -69,6 +70,7 @@ __all__ = [
     "AROW",
     "BCFW",
     "EG",
+    "EM",
     "LBFGS",
     "MIRA",
     "OPTIMIZERS",
@@ -84,6 +86,8 @@ __all__ = [
     "BoostingState",
     "DualPerceptron",
     "DualPerceptronState",
+    "EMState",
+    "EarlyEM",
     "GapState",
     "LBFGSState",
     "NewtonCG",
