@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.errors import DataError, SettingError
-from trellis.labels import ENCODINGS, detect, illegal, legal_transitions, split
+from trellis.labels import ENCODINGS, detect, illegal, legal_transitions, read_segments, split
+from trellis.labels.encoding import PREFIXES
 
 PENN_TAGS = "NN NNS NNP IN DT JJ , . : -LRB- -RRB- '' `` POS PRP$ WP$ SYM UH VBZ # $"
 PENN = PENN_TAGS.split()
@@ -107,6 +108,34 @@ def test_labels_of_another_form_are_no_encoding(labels):
 def test_sequences_decide_where_the_label_set_leaves_it_open(sentences, encoding):
     labels, ids, offsets = pack(*sentences)
     assert detect(labels, ids, offsets) == encoding
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@given(
+    sentences=st.lists(
+        st.lists(st.tuples(st.sampled_from(["X", "Y", None]), st.integers(1, 4)), max_size=6), max_size=4
+    )
+)
+def test_what_is_detected_reads_as_it_was_meant(encoding, sentences):
+    labels, ids, offsets = pack(*(" ".join(spell(encoding, s)) for s in sentences))
+    found = detect(labels, ids, offsets) or "io"
+    assert not illegal(labels, ids, offsets, found).size
+    for mine, meant in zip(
+        *(read_segments(ids, labels, offsets, "well-formed", e) for e in (found, encoding)), strict=True
+    ):
+        assert mine.tolist() == meant.tolist()
+    assert found == encoding or {label[0] for label in labels} < {*PREFIXES[encoding], "O"}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_with_enough_sequences_every_encoding_is_detected(encoding):
+    labels, ids, offsets = pack(
+        " ".join(spell(encoding, [("X", 3), ("X", 1), (None, 1), ("X", 2), ("X", 2), ("Y", 1)]))
+    )
+    assert detect(labels, ids, offsets) == encoding
+    damaged = np.concatenate([ids] * 20)
+    damaged[::50] = labels.index("I-X")  # a few mistakes
+    assert detect(labels, damaged, np.arange(21) * len(ids)) == encoding
 
 
 def test_an_open_question_without_evidence_is_iob2():

@@ -1,16 +1,21 @@
-"""`trellis data`: look at corpora and fetch public ones."""
+"""`trellis data`: look at corpora, convert their labels, fetch public ones."""
 
 from __future__ import annotations
+
+import sys
 
 import click
 
 from trellis.cli import options
 from trellis.cli.console import download_progress, print_json, say
+from trellis.errors import FileAccessError
+
+ENCODINGS = "io, iob1, iob2, ioe1, ioe2, bioes or bilou"
 
 
 @click.group()
 def data() -> None:
-    """Check column files; list and fetch public corpora."""
+    """Check column files and convert their labels; list and fetch public corpora."""
 
 
 @data.command("check")
@@ -43,6 +48,63 @@ def check(file: str, other: str | None, columns: str | None, target: str | None,
     print("\n\n".join(one.as_text() for one in found))
     if json:
         print_json({"files": [one.as_json() for one in found]})
+
+
+@data.command("convert")
+@click.argument("source", metavar="IN")
+@click.argument("output", metavar="OUT")
+@click.option("--to", required=True, metavar="ENCODING", help=f"The encoding to write: {ENCODINGS}.")
+@click.option("--from", "encoding", metavar="ENCODING", help="The encoding of IN; detected if not given.")
+@click.option("--column", metavar="NAME", help="The label column; the last one if not given, or for `last`.")
+@click.option(
+    "--repair",
+    type=click.Choice(["conlleval", "discard", "strict"]),
+    default="conlleval",
+    show_default=True,
+    help="Ill-formed labels: read them as conlleval does, discard them (O), or end with an error (strict).",
+)
+@options.columns
+@options.comments
+@options.as_json
+def convert(
+    source: str,
+    output: str,
+    to: str,
+    encoding: str | None,
+    column: str | None,
+    repair: str,
+    columns: str | None,
+    comments: bool,
+    json: bool,
+) -> None:
+    """Write the segment labels of a column file in another encoding; all else stays as it is, byte for byte.
+
+    To convert to the encoding that the file has is to repair it. `-` is standard input or output.
+
+    \b
+    Example:
+      trellis data convert train.txt train.bioes.txt --to bioes
+      trellis data convert train.txt mended.txt --to iob2 --from iob2 --repair discard
+      trellis data convert - - --columns word,pos,chunk,entity --column chunk --to iob1 < train.txt
+    """
+    from trellis.corpus.convert import convert_text
+    from trellis.files import read_bytes, write_all, write_atomically
+
+    names = options.names_of(columns)
+    if column == "last" and "last" not in (names or ()):
+        column = None
+    data, corpus, found = convert_text(read_bytes(source), to, column, repair, encoding, names, source, comments)
+    if output == "-":
+        if sys.stdout is None:
+            raise FileAccessError("standard output is closed")
+        sys.stdout.flush()
+        write_all(sys.stdout.buffer, data)
+    else:
+        write_atomically(output, data)
+    say(f"{found.segments:,} segments from {found.encoding} to {to}; labels repaired: {found.repaired:,}")
+    if json:
+        counts = {"sentences": len(corpus), "tokens": corpus.tokens, "segments": found.segments}
+        print_json({"from": found.encoding, "to": to, **counts, "repaired": found.repaired})
 
 
 @data.command("list")

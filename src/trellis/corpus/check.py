@@ -62,6 +62,7 @@ class Check:
         ]
         if self.encoding is not None:
             lines.append(_line(not self.illegal, f"{self.illegal} illegal label transitions", self.illegal_at))
+            lines += [f"      to repair them: {self._repair()}"] if self.illegal else []
         lines.append(_line(not self.rare, f"{len(self.rare)} labels seen fewer than {RARE} times", self.rare))
         lines.append(_line(not self.repeated, f"{self.repeated} sentences that occur more than once", []))
         if self.overlap is not None:
@@ -78,6 +79,11 @@ class Check:
                 _labels_line("the first file", over.labels_missing),
             ]
         return "\n".join(lines)
+
+    def _repair(self) -> str:
+        """The command that does it."""
+        column = "" if self.target == list(self.distinct)[-1] else f" --column {self.target}"
+        return f"trellis data convert {self.name} OUT{column} --to {self.encoding}"
 
 
 def check_corpus(corpus: Corpus, target: str, first: Corpus | None = None) -> Check:

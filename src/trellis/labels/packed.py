@@ -9,6 +9,7 @@ such arrays checks them here first. The check reads each array once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,12 @@ def check_packed(
             f"expected 0 to {labels - 1}"
         )
     return checked, bounds
+
+
+def occurring(ids: NDArray[np.integer[Any]], labels: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:
+    """The same with only those labels that occur, in their order; `ids` [tokens] already checked."""
+    used = np.bincount(ids, minlength=len(labels)) > 0
+    return (np.cumsum(used) - 1).take(ids), [label for label, occurs in zip(labels, used, strict=True) if occurs]
 
 
 def runs(offsets: NDArray[np.int64], tokens: int) -> list[tuple[int, int]]:

@@ -104,7 +104,7 @@ def read_segments(
         raise SettingError(f"the labels {some} ... are of no encoding that can be read strictly; name the encoding")
     name = name or "io"  # of no labels at all
     meaning = _Meaning.of(labels)
-    _check_prefixes(tokens, labels, name)
+    check_prefixes(tokens, labels, name)
     return _read(tokens, bounds, meaning, _tables((_STRICT if reading == "strict" else _WELL_FORMED)[name]))
 
 
@@ -171,7 +171,7 @@ def _read(tokens: NDArray[np.integer[Any]], offsets: I64, meaning: _Meaning, tab
     return start, end, kind.take(start).astype(np.int64)
 
 
-def _check_prefixes(tokens: NDArray[np.integer[Any]], labels: Sequence[str], encoding: str) -> None:
+def check_prefixes(tokens: NDArray[np.integer[Any]], labels: Sequence[str], encoding: str) -> None:
     """SettingError for a label that is not of the encoding; one that does not occur may be of another."""
     foreign = [j for j, label in enumerate(labels) if split(label)[0] not in ("O", *PREFIXES[encoding])]
     if foreign:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trellis.labels import check_packed, detect, illegal, read_segments, segment_types
+from trellis.labels.packed import occurring
 from trellis.labels.reading import spelling_of
 
 __all__ = ["Counts", "encoding_of", "segment_counts", "segment_types", "segments", "spelling_of"]
@@ -63,5 +64,5 @@ def encoding_of(gold: ArrayLike, labels: Sequence[str], offsets: ArrayLike) -> s
     of_all = detect(labels, tokens, bounds)
     if of_all is not None and not illegal(labels, tokens, bounds, of_all).size:
         return of_all
-    used = np.bincount(tokens, minlength=len(labels)) > 0
-    return detect([label for label, j in zip(labels, used, strict=True) if j], (np.cumsum(used) - 1)[tokens], bounds)
+    own, names = occurring(tokens, labels)
+    return detect(names, own, bounds)
