@@ -14,6 +14,7 @@ from trellis.metrics.report import Report, TypeScore, evaluate
 from trellis.metrics.segments import Counts, segment_counts, segment_types, segments
 
 if TYPE_CHECKING:
+    from trellis.metrics.comparison import Comparison, compare_two
     from trellis.metrics.confusions import Confused, Confusion, confusion
     from trellis.metrics.known import ByKnowledge, WordScore, by_knowledge, known_words
     from trellis.metrics.matching import MODES, Matches, Matching, match_segments
@@ -26,6 +27,7 @@ _HOMES = {
     "METRICS": "tally",
     "MODES": "matching",
     "ByKnowledge": "known",
+    "Comparison": "comparison",
     "Confused": "confusions",
     "Confusion": "confusions",
     "Difference": "significance",
@@ -37,6 +39,7 @@ _HOMES = {
     "WordScore": "known",
     "approximate_randomisation": "randomisation",
     "by_knowledge": "known",
+    "compare_two": "comparison",
     "confusion": "confusions",
     "differences": "significance",
     "intervals": "resampling",
@@ -50,6 +53,7 @@ __all__ = [
     "METRICS",
     "MODES",
     "ByKnowledge",
+    "Comparison",
     "Confused",
     "Confusion",
     "Counts",
@@ -65,6 +69,7 @@ __all__ = [
     "approximate_randomisation",
     "by_knowledge",
     "compare",
+    "compare_two",
     "confusion",
     "differences",
     "evaluate",

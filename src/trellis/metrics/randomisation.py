@@ -38,10 +38,8 @@ def approximate_randomisation(
     Sentences that count the same in both change nothing, and are left out.
     """
     check_draws(draws, seed)
-    check_same(first, second)
+    ways, exact = ways_to_swap(first, second, draws)
     differing = (second - first)[np.any(first != second, axis=1)]
-    exact = len(differing) <= _FEW and 1 << len(differing) <= draws
-    ways = 1 << len(differing) if exact else draws
     sums, wanted = (first.sum(axis=0), second.sum(axis=0)), {}
     for metric in metrics:
         wanted[metric] = abs(float(metric_of(sums[1], metric) - metric_of(sums[0], metric))) - _SLACK
@@ -54,6 +52,14 @@ def approximate_randomisation(
             large[metric] += int(np.count_nonzero(np.abs(difference) >= wanted[metric]))
     extra = 0 if exact else 1
     return {metric: Randomised((n + extra) / (ways + extra), ways, exact) for metric, n in large.items()}
+
+
+def ways_to_swap(first: I64, second: I64, draws: int) -> tuple[int, bool]:
+    """How many are tried when so many draws are asked for, and whether that is all there are."""
+    check_same(first, second)
+    differing = int(np.any(first != second, axis=1).sum())
+    exact = differing <= _FEW and 1 << differing <= draws
+    return (1 << differing if exact else draws), exact
 
 
 def _all_ways(sentences: int) -> Iterator[NDArray[np.uint8]]:
