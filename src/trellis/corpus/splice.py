@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus.column import Column
+from trellis.labels.packed import ranges
 
 I64 = NDArray[np.int64]
 
@@ -18,20 +19,10 @@ def spliced(data: bytes, start: I64, end: I64, column: Column) -> bytes:
     new, more = lengths[column.ids], lengths[column.ids] - (end - start)
     out = np.zeros(len(data) + int(more.sum()), np.uint8)
     kept = np.ones(len(out), np.bool_)
-    written = _ranges(start + _before(more), new)
-    out[written] = pool[_ranges(_before(lengths)[column.ids], new)]
+    written = ranges(start + np.cumsum(more) - more, new)
+    out[written] = pool[ranges((np.cumsum(lengths) - lengths)[column.ids], new)]
     kept[written] = False
     old = np.ones(len(data), np.bool_)
-    old[_ranges(start, end - start)] = False
+    old[ranges(start, end - start)] = False
     out[kept] = np.frombuffer(data, np.uint8)[old]
     return out.tobytes()
-
-
-def _before(lengths: I64) -> I64:
-    """What comes before each, [n]."""
-    return np.cumsum(lengths) - lengths
-
-
-def _ranges(start: I64, lengths: I64) -> I64:
-    """start, start + 1, ... for each, so many as its length: [sum of lengths]."""
-    return np.repeat(start - _before(lengths), lengths) + np.arange(int(lengths.sum()))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.labels.encoding import OUTSIDE, PREFIXES, known
-from trellis.labels.packed import first_tokens
+from trellis.labels.packed import first_tokens, ranges
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -34,7 +34,7 @@ def encoded(
     tokens, labels = int(offsets[-1]), labels_of(kinds, encoding)
     number = {label: j for j, label in enumerate(labels)}
     lengths = end - start
-    at = np.repeat(start - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+    at = ranges(start, lengths)
     of, first, last = np.full(tokens, -1), np.zeros(tokens, bool), np.zeros(tokens, bool)
     of[at], first[start], last[end - 1] = np.repeat(kind, lengths), True, True
     begins = first_tokens(offsets)

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trellis.errors import SettingError
+from trellis.labels.gap_rules import GAPPY, GAPPY_PREFIXES, gappy_transitions
 from trellis.labels.packed import check_packed, first_tokens
 
 OUTSIDE = "O"
@@ -60,16 +61,17 @@ _RULES = {
     "bilou": _Rule("BILU", left="BI", right="IL", open_="BI", going_on="IL"),
 }
 ENCODINGS = tuple(_RULES)
-PREFIXES = {name: rule.prefixes for name, rule in _RULES.items()}
+PREFIXES = {name: rule.prefixes for name, rule in _RULES.items()} | {GAPPY: GAPPY_PREFIXES}
 
 # Tried in this order; the first that knows all prefixes wins. Of two rivals the first is the default.
 _CANDIDATES = (("io",), ("iob2", "iob1"), ("ioe2", "ioe1"), ("bioes",), ("bilou",))
 
 
-def known(encoding: str) -> str:
+def known(encoding: str, *also: str) -> str:
     """The same name; SettingError when there is no such encoding."""
-    if encoding not in _RULES:
-        raise SettingError(f"unknown encoding {encoding!r}: expected one of {', '.join(ENCODINGS)}")
+    names = (*ENCODINGS, *also)
+    if encoding not in names:
+        raise SettingError(f"unknown encoding {encoding!r}: expected one of {', '.join(names)}")
     return encoding
 
 
@@ -111,12 +113,16 @@ def legal_transitions(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
     """(start [L], transition [L, L], end [L]): may a sentence start with, go from i to j, end with a label?
 
-    SettingError when the encoding is unknown or a label has a prefix it does not use.
+    SettingError when the encoding is unknown or a label has a prefix it does not use. `gappy` (see `gaps`) is an
+    encoding here, too, as far as two neighbours tell.
     """
-    rule = _RULES[known(encoding)]
+    known(encoding, GAPPY)
     parts = [split(label) for label in labels]
     for label in labels:
         check_prefix(label, encoding)
+    if encoding == GAPPY:
+        return gappy_transitions(parts)
+    rule = _RULES[encoding]
 
     def having(prefixes: str) -> NDArray[np.bool_]:
         return np.array([prefix in prefixes for prefix, _ in parts], dtype=np.bool_)

@@ -74,6 +74,11 @@ def first_tokens(offsets: NDArray[np.int64]) -> NDArray[np.bool_]:
     return first
 
 
+def ranges(start: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """start, start + 1, ... of each, as many as its length says: [sum of lengths]."""
+    return np.repeat(start - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+
+
 def _integers(values: ArrayLike, name: str) -> NDArray[np.integer[Any]]:
     array = np.asarray(values)
     if array.size == 0:  # an empty list arrives as float64
