@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         LocalClassifier,
         ScoredHMM,
         SemiCRF,
+        SequentialClassifier,
         StructuredPerceptron,
         StructuredSVM,
     )
@@ -49,6 +50,7 @@ _HOMES = {
     "StructuredPerceptron": "trellis.models",
     "StructuredSVM": "trellis.models",
     "SemiCRF": "trellis.models",
+    "SequentialClassifier": "trellis.models",
     "Smooth": "trellis.cascade",
     "Stage": "trellis.cascade",
     "TrellisError": "trellis.errors",
@@ -77,6 +79,7 @@ __all__ = [
     "Node",
     "ScoredHMM",
     "SemiCRF",
+    "SequentialClassifier",
     "Smooth",
     "Stage",
     "StructuredPerceptron",

@@ -111,8 +111,8 @@ class Cascade(Answering, Filed):
         `joint`.
         """
         from trellis.cascade.development import check_development
-        from trellis.cascade.keeping import Keeping
         from trellis.cascade.learning import Learning
+        from trellis.models.keeping import Keeping
         from trellis.models.recipe import optimizer_of
 
         began = time.perf_counter()

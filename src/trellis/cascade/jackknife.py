@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade.believing import beliefs_of
-from trellis.cascade.keeping import Keeping
 from trellis.cascade.model import CascadeModel
 from trellis.cascade.plan import Beliefs, joined
 from trellis.cascade.warm import carried
@@ -21,6 +20,7 @@ from trellis.errors import DataError, TrellisError
 from trellis.features import Packed
 from trellis.features.carry import earlier_numbers
 from trellis.lattice import Allowed
+from trellis.models.keeping import Keeping
 
 if TYPE_CHECKING:
     from trellis.cascade.cascade import Cascade

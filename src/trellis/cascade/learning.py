@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from trellis.cascade.annotated import check_annotated
 from trellis.cascade.development import StageDevelopment
 from trellis.cascade.jackknife import Fold, folds_of, jackknifed
-from trellis.cascade.keeping import Keeping
 from trellis.cascade.model import BATCH, CascadeModel, TrainedStage
 from trellis.cascade.plan import Beliefs, joined
 from trellis.cascade.preparing import Ready, prepared
@@ -25,6 +24,7 @@ from trellis.corpus import Corpus
 from trellis.errors import TrellisError
 from trellis.features import Packed
 from trellis.labels import runs
+from trellis.models.keeping import Keeping
 from trellis.models.recipe import optimizer_of, prior_of
 from trellis.scoring.occurring import Occurring
 from trellis.training import Outcome

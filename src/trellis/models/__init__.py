@@ -16,6 +16,7 @@ from trellis.models.lattice_crf import LatticeCRF
 from trellis.models.local_classifier import LocalClassifier
 from trellis.models.scored_hmm import ScoredHMM
 from trellis.models.semi_crf import SemiCRF
+from trellis.models.sequential_classifier import SequentialClassifier
 from trellis.models.structured_perceptron import StructuredPerceptron
 from trellis.models.structured_svm import StructuredSVM
 from trellis.models.tagger import Tagger
@@ -24,6 +25,7 @@ from trellis.store import read_model
 # what `trellis train --model-type` knows: the rungs of the ladder first (docs/ladder.md)
 MODEL_TYPES: dict[str, type[Tagger[Any]]] = {
     "local-classifier": LocalClassifier,
+    "sequential-classifier": SequentialClassifier,
     "hmm": HMM,
     "scored-hmm": ScoredHMM,
     "crf": CRF,
@@ -59,6 +61,7 @@ __all__ = [
     "LocalClassifier",
     "ScoredHMM",
     "SemiCRF",
+    "SequentialClassifier",
     "StructuredPerceptron",
     "StructuredSVM",
     "Tagger",

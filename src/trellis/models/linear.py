@@ -113,8 +113,7 @@ class LinearChain(Answers):
             scores = plain_scores(self.layout, self.weights, packed.indptr, packed.ids, packed.values)
             _forbid(scores, packed.allowed)
             self._close_ends(scores, offsets)
-            blocks = self._arcs.blocks(packed.arcs)
-            return Chain(scores, blocks if self.rules is None else blocks + self.rules.pairs, offsets)
+            return Chain(scores, self.transitions_of(packed), offsets)
         if packed.allowed is not None and len(self.labels) > MANY:
             return PairChain.of(self._allowed_scores(packed, packed.allowed), packed.allowed, self.transitions, offsets)
         return self._chain(packed, offsets)
@@ -138,6 +137,19 @@ class LinearChain(Answers):
     def scores_of_labels(self, packed: Packed) -> F64:
         """Of every label at every token, F64[tokens, labels], pruned or not; -inf for what is not allowed."""
         return np.array(self._rows_of_scores(packed)[:, : len(self.labels)])
+
+    def scores_in(self, packed: Packed, offsets: NDArray[np.int64]) -> F64:
+        """The same where tokens stand: -inf, too, for what rules forbid at the ends of sentences."""
+        scores = self.scores_of_labels(packed)
+        self._close_ends(scores, offsets)
+        return scores
+
+    def transitions_of(self, packed: Packed) -> F64:
+        """What one label after another scores, with rules: F64[labels, labels], or a block for each token."""
+        if not self._needs(packed.arcs):
+            return self.transitions
+        blocks = self._arcs.blocks(packed.arcs)
+        return blocks if self.rules is None else blocks + self.rules.pairs
 
     def narrowed(self, packed: Packed, offsets: NDArray[np.int64], imposed: Prepared | None = None) -> Packed:
         """With the labels that pruning and rules leave; pruning leaves a path that keeps to what is imposed."""

@@ -122,6 +122,8 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "epochs": (is_count, "a whole number >= 1"),
     "averaged": (lambda v: isinstance(v, bool), "True or False"),
     "batch": (lambda v: isinstance(v, bool), "True or False"),
+    "beam": (lambda v: v is None or is_count(v), "a whole number >= 1, or None for all"),
+    "explore": (lambda v: v == 0 or is_count(v), "a whole number >= 0"),
     "words": (lambda v: v is None or isinstance(v, str), "the name of a column, or None"),
     "smoothing": (_is_amount, "a number >= 0"),
     "suffix": (lambda v: v == 0 or (is_count(v) and v <= MOST_SUFFIX), f"a whole number from 0 to {MOST_SUFFIX}"),

@@ -1,4 +1,4 @@
-"""Where the trainings of a cascade are written down, and who hears of them."""
+"""Where the trainings of a model that has several are written down, and who hears of them."""
 
 from __future__ import annotations
 
@@ -28,3 +28,7 @@ class Keeping:
         folder = None if self.checkpoint is None else Path(self.checkpoint) / name
         log = None if self.log is None else Path(self.log).with_name(f"{Path(self.log).stem}.{name}.jsonl")
         return Fitting(settings, folder, self.resume, self.every, log, self.progress)
+
+    def only(self, settings: Any) -> Fitting:
+        """For a training that is the only one."""
+        return Fitting(settings, self.checkpoint, self.resume, self.every, self.log, self.progress)
