@@ -1,4 +1,4 @@
-"""A column of labels in another encoding (`trellis.labels.convert`): of a corpus, and of the bytes of a column file."""
+"""A column of labels in another encoding (`trellis.labels.conversion`): of a corpus, and of a column file's bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trellis.corpus.fields import Text, cut_fields
 from trellis.corpus.splice import spliced
 from trellis.errors import DataError
 from trellis.labels import illegal
-from trellis.labels.convert import Converted, converted, encoding_in, ill_formed
+from trellis.labels.conversion import Converted, converted, encoding_in, ill_formed
 
 
 def convert_column(

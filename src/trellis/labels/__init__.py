@@ -1,13 +1,34 @@
 """What labels mean: segment encodings, how to recognise, read and convert them, which label may follow which; spans
-with gaps, and spans in layers."""
+with gaps, and spans in layers.
 
-from trellis.labels.convert import REPAIRS, convert
+What models do not need themselves is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from trellis.labels.encoding import ENCODINGS, detect, illegal, legal_transitions, split
-from trellis.labels.gaps import is_gappy, read_gappy, write_gappy
-from trellis.labels.layers import read_layers, write_layers
 from trellis.labels.packed import check_packed, first_tokens, place_in, runs
 from trellis.labels.reading import READINGS, read_segments, segment_types
-from trellis.labels.spans import SpanSet
+
+if TYPE_CHECKING:
+    from trellis.labels.conversion import REPAIRS, convert
+    from trellis.labels.gaps import is_gappy, read_gappy, write_gappy
+    from trellis.labels.layers import read_layers, write_layers
+    from trellis.labels.spans import SpanSet
+
+_HOMES = {
+    "REPAIRS": "conversion",
+    "SpanSet": "spans",
+    "convert": "conversion",
+    "is_gappy": "gaps",
+    "read_gappy": "gaps",
+    "read_layers": "layers",
+    "write_gappy": "gaps",
+    "write_layers": "layers",
+}
 
 __all__ = [
     "ENCODINGS",
@@ -31,3 +52,11 @@ __all__ = [
     "write_gappy",
     "write_layers",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

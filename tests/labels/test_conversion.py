@@ -10,7 +10,7 @@ from test_encode import segmentations
 
 from trellis.errors import DataError, SettingError
 from trellis.labels import ENCODINGS, REPAIRS, convert, illegal, read_segments
-from trellis.labels.convert import converted
+from trellis.labels.conversion import converted
 from trellis.labels.encode import encoded, labels_of
 
 KINDS = ["A", "B-side"]
