@@ -76,3 +76,11 @@ def test_data_check_names_the_command_that_repairs(run, tmp_path):
     assert "to repair" not in run("data", "check", out)[1]
     file.write_text("B-A 1\nO 1\nI-A 2\nO 3\nB-A 4\n")
     assert f"{file} OUT --column c0 --to iob2" in run("data", "check", file, "--target", "c0")[1]
+
+
+def test_data_check_knows_labels_with_gaps(run, tmp_path):
+    file = tmp_path / "a.txt"
+    file.write_text("x B-A\ny o\nz I-A\n\nx B-A\ny o\nz O\n")
+    code, found, _ = run("data", "check", file)
+    assert (code, "encoding gappy" in found, f"{file}:7: O after o" in found) == (0, True, True)
+    assert "to repair" not in found

@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from span_strategies import gappy
 
 from trellis.errors import DataError, SettingError
-from trellis.labels import READINGS, SpanSet, detect, illegal, is_gappy, legal_transitions, read_gappy, write_gappy
+from trellis.labels import (
+    ENCODINGS,
+    PATH_ENCODINGS,
+    READINGS,
+    SpanSet,
+    detect,
+    illegal,
+    is_gappy,
+    legal_transitions,
+    read_gappy,
+    write_gappy,
+)
 from trellis.labels.gaps import gappy_labels
 
 
@@ -100,6 +111,7 @@ def test_only_small_letters_with_capitals_around_them_are_gappy():
     assert is_gappy(["B", "I", "o", "O"])
     for labels in (["O", "B-V", "I-V"], ["b-np", "i-np", "O"], ["o", "B-V", "I"], ["B-V", "I-V", "o", "E-V"], [], [""]):
         assert not is_gappy(labels)
+    assert set(PATH_ENCODINGS) - set(ENCODINGS) == {"gappy"}
     assert detect(["O", "o", "B-V", "I-V"]) is None  # whoever asks for segments gets no spans with gaps
 
 

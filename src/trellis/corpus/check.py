@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from trellis.corpus.corpus import Corpus
-from trellis.labels import detect, illegal
+from trellis.labels import ENCODINGS, detect, illegal, is_gappy
+from trellis.labels.gap_rules import GAPPY
 
 RARE = 5  # a label seen fewer times is hard to learn
 _SHOWN = 5  # examples of each kind of finding
@@ -62,7 +63,7 @@ class Check:
         ]
         if self.encoding is not None:
             lines.append(_line(not self.illegal, f"{self.illegal} illegal label transitions", self.illegal_at))
-            lines += [f"      to repair them: {self._repair()}"] if self.illegal else []
+            lines += [f"      to repair them: {self._repair()}"] if self.illegal and self.encoding in ENCODINGS else []
         lines.append(_line(not self.rare, f"{len(self.rare)} labels seen fewer than {RARE} times", self.rare))
         lines.append(_line(not self.repeated, f"{self.repeated} sentences that occur more than once", []))
         if self.overlap is not None:
@@ -92,7 +93,7 @@ def check_corpus(corpus: Corpus, target: str, first: Corpus | None = None) -> Ch
     counts = np.bincount(column.ids, minlength=len(column.strings))
     by_count = np.argsort(-counts, kind="stable").tolist()
     labels = {column.strings[i]: int(counts[i]) for i in by_count}
-    encoding = detect(column.strings, column.ids, corpus.offsets)
+    encoding = detect(column.strings, column.ids, corpus.offsets) or (GAPPY if is_gappy(column.strings) else None)
     wrong = [] if encoding is None else illegal(column.strings, column.ids, corpus.offsets, encoding).tolist()
     keys = _sentence_keys(corpus)
     return Check(

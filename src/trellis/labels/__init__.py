@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from trellis.labels.encoding import ENCODINGS, detect, illegal, legal_transitions, split
+from trellis.labels.encoding import ENCODINGS, PATH_ENCODINGS, detect, illegal, legal_transitions, split
 from trellis.labels.packed import check_packed, first_tokens, place_in, runs
 from trellis.labels.reading import READINGS, read_segments, segment_types
 
@@ -32,6 +32,7 @@ _HOMES = {
 
 __all__ = [
     "ENCODINGS",
+    "PATH_ENCODINGS",
     "READINGS",
     "REPAIRS",
     "SpanSet",

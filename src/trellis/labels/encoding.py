@@ -61,15 +61,15 @@ _RULES = {
     "bilou": _Rule("BILU", left="BI", right="IL", open_="BI", going_on="IL"),
 }
 ENCODINGS = tuple(_RULES)
+PATH_ENCODINGS = (*ENCODINGS, GAPPY)  # whose neighbours `legal_transitions` and `illegal` know
 PREFIXES = {name: rule.prefixes for name, rule in _RULES.items()} | {GAPPY: GAPPY_PREFIXES}
 
 # Tried in this order; the first that knows all prefixes wins. Of two rivals the first is the default.
 _CANDIDATES = (("io",), ("iob2", "iob1"), ("ioe2", "ioe1"), ("bioes",), ("bilou",))
 
 
-def known(encoding: str, *also: str) -> str:
+def known(encoding: str, names: Sequence[str] = ENCODINGS) -> str:
     """The same name; SettingError when there is no such encoding."""
-    names = (*ENCODINGS, *also)
     if encoding not in names:
         raise SettingError(f"unknown encoding {encoding!r}: expected one of {', '.join(names)}")
     return encoding
@@ -116,7 +116,7 @@ def legal_transitions(
     SettingError when the encoding is unknown or a label has a prefix it does not use. `gappy` (see `gaps`) is an
     encoding here, too, as far as two neighbours tell.
     """
-    known(encoding, GAPPY)
+    known(encoding, PATH_ENCODINGS)
     parts = [split(label) for label in labels]
     for label in labels:
         check_prefix(label, encoding)
