@@ -22,6 +22,7 @@ _CHOOSERS = [
     "trellis.features.numbering",
     "trellis.features.packed",
     "trellis.lattice.chain",
+    "trellis.lattice.history",
     "trellis.models.arcs",
     "trellis.models.kernel_chain",
     "trellis.models.linear",

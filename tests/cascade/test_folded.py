@@ -13,7 +13,6 @@ from tests.cascade.joint_problems import numerical
 import trellis as tr
 from trellis.cascade.folded import Folded
 from trellis.cascade.jackknife import jackknifed
-from trellis.cascade.keeping import Keeping
 from trellis.cascade.learning import Learning
 from trellis.cascade.stage import in_order
 from trellis.cascade.together import Joined, joint_prior, parts_of, stage_shards
@@ -21,6 +20,7 @@ from trellis.corpus import Column
 from trellis.engine import ThreadedObjective
 from trellis.errors import ConvergenceWarning, DataError, SettingError
 from trellis.losses.log import LogLoss
+from trellis.models.keeping import Keeping
 from trellis.models.probabilities import log_probabilities_in
 
 LEAST = 1e-4

@@ -12,11 +12,11 @@ import pytest
 
 import trellis as tr
 from trellis.cascade.jackknife import jackknifed
-from trellis.cascade.keeping import Keeping
 from trellis.cascade.learning import Learning
 from trellis.cascade.stage import in_order
 from trellis.corpus import Column
 from trellis.errors import CheckpointError, DamagedModelError, SettingError
+from trellis.models.keeping import Keeping
 
 WIRES = ["onebest", "kbest", "sample", "marginal", "joint"]
 LOWER = "word[0] + suffix(word, 1, 2)[0]"

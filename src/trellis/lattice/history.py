@@ -39,13 +39,28 @@ class Pieces:
 @dataclass(frozen=True)
 class HistoryChain:
     """`scores: F64[tokens, labels]`, `transitions: F64[labels, labels]` or one block a token, as those of a `Chain`;
-    `pieces` of histories for orders above 1. -inf forbids."""
+    `pieces` of histories for orders above 1. -inf forbids; see `of`."""
 
     scores: F64
     transitions: F64
     pieces: Pieces
     order: int
     offsets: I64
+
+    @classmethod
+    def of(cls, scores: F64, transitions: F64, pieces: Pieces, order: int, offsets: I64) -> HistoryChain:
+        """Without dead ends: who goes from left to right chooses among labels that have a way to the end. (Forbidden
+        labels among the scores become more.)"""
+        if np.isneginf(transitions).any():
+            blocks = transitions.reshape((-1, *transitions.shape[-2:]))
+            each = int(transitions.ndim == 3)
+            if worthwhile(len(scores)):
+                from trellis.lattice.kernels.history import close_dead_ends
+
+                close_dead_ends(scores, blocks, each, offsets)
+            else:
+                plain.close_dead_ends(scores, blocks, each, offsets)
+        return cls(scores, transitions, pieces, order, offsets)
 
     @property
     def labels(self) -> int:
@@ -115,7 +130,7 @@ class HistoryChain:
         first[self.offsets[:-1][np.diff(self.offsets) > 0]] = True
         scores[first] -= np.where(sums[first] > -np.inf, sums[first], 0.0)
         inner = np.flatnonzero(~first)
-        scores[inner - 1] -= np.where(sums[inner] > -np.inf, sums[inner], np.inf)  # without a way on, no way here
+        scores[inner - 1] -= np.where(sums[inner] > -np.inf, sums[inner], 0.0)
         return Chain(scores, self.transitions, self.offsets)
 
     def _log_sums(self) -> F64:

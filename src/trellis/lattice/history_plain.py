@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,14 @@ from numpy.typing import NDArray
 F64 = NDArray[np.float64]
 Given = Callable[[int, tuple[int, ...]], F64]
 Hypothesis = tuple[float, tuple[int, ...]]  # log P so far, and the labels
+
+
+def close_dead_ends(scores: F64, blocks: F64, each: int, offsets: NDArray[np.int64]) -> None:
+    """As the kernel of that name."""
+    for a, b in pairwise(offsets.tolist()):
+        for t in range(b - 2, a - 1, -1):
+            goes_on = (blocks[(t + 1) * each] > -np.inf) & (scores[t + 1] > -np.inf)
+            scores[t, ~goes_on.any(axis=1)] = -np.inf
 
 
 def beam(length: int, order: int, given: Given, width: int | None) -> Hypothesis:
@@ -30,7 +39,7 @@ def beam(length: int, order: int, given: Given, width: int | None) -> Hypothesis
 
 
 def marginals(length: int, order: int, given: Given, labels: int) -> tuple[F64, float]:
-    """P(y_t = j), F64[tokens, labels], and the logarithm of what is left at the end, usually 0."""
+    """P(y_t = j), F64[tokens, labels], and the logarithm of their sum at the end, 0, or -inf without a path."""
     nodes = np.zeros((length, labels))
     alpha: dict[tuple[int, ...], float] = {(): 1.0}
     for t in range(length):

@@ -20,6 +20,7 @@ from trellis.models.probabilities import Lattice
 
 if TYPE_CHECKING:
     from trellis.models.constraints import Prepared
+    from trellis.scoring import WeightLayout
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -49,8 +50,12 @@ class SequentialChain(Answers):
         return self.linear.weights
 
     @property
-    def layout(self) -> object:
+    def layout(self) -> WeightLayout:
         return self.linear.layout
+
+    @property
+    def order(self) -> int:
+        return self.linear.layout.order
 
     @property
     def summary(self) -> str:
@@ -75,6 +80,15 @@ class SequentialChain(Answers):
             linear.scores_in(packed, offsets), blocks, self._pieces, linear.layout.order, offsets
         ).chain()
 
+    def log_probabilities(self, packed: Packed, offsets: I64, labels: I32) -> F64:
+        """log P of labels I32[tokens], F64[sentences]."""
+        found, first = [np.zeros(0)], 0
+        for chain in self.histories(packed, offsets):
+            last = first + len(chain.scores)
+            found.append(chain.log_probabilities(labels[first:last]))
+            first = last
+        return np.concatenate(found)
+
     def histories(self, packed: Packed, offsets: I64) -> Iterator[HistoryChain]:
         """Of all sentences; in parts where each token has transitions of its own, for the memory that takes."""
         most = int(offsets[-1]) + 1
@@ -87,7 +101,7 @@ class SequentialChain(Answers):
     def _histories(self, packed: Packed, offsets: I64) -> HistoryChain:
         linear = self.linear
         scores, transitions = linear.scores_in(packed, offsets), linear.transitions_of(packed)
-        return HistoryChain(scores, transitions, self._pieces, linear.layout.order, offsets)
+        return HistoryChain.of(scores, transitions, self._pieces, linear.layout.order, offsets)
 
     @cached_property
     def _pieces(self) -> Pieces:

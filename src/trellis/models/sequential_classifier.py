@@ -13,16 +13,19 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import SettingError
+from trellis.features import Packed
 from trellis.models.batches import Sentences
+from trellis.models.constraints import Constraints
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
-from trellis.models.gold import Labels, token_offsets
+from trellis.models.gold import Labels, gold_of, token_offsets
 from trellis.models.histories import local_layout
 from trellis.models.keeping import Keeping
 from trellis.models.known import Known, weights_of
 from trellis.models.learning import given_labels, learn_features
 from trellis.models.linear import LinearChain
 from trellis.models.path_rules import check_gold, encoding_of, rules_of
+from trellis.models.probabilities import numbered
 from trellis.models.probable import ProbableTagger
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
 from trellis.models.sequential_chain import SequentialChain
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
 
 
 class SequentialClassifier(ProbableTagger[SequentialChain]):
@@ -179,6 +183,18 @@ class SequentialClassifier(ProbableTagger[SequentialChain]):
         warn_of_scores(outcome)
         warn_of_stop(outcome, optimizer)
         return self
+
+    def log_probability(self, X: Sentences, y: Labels | None = None, constraints: Constraints | None = None) -> F64:
+        """log P(labels) of each sentence, F64[sentences]; labels are `y`, or the target column of a corpus."""
+        model = self._model
+        if constraints is not None or model.order == 1:
+            return super().log_probability(X, y, constraints)
+        labels = numbered(model.labels, gold_of(X, y, self.target).values(), "the data")
+
+        def answer(packed: Packed, own: I64, first: int) -> F64:
+            return model.log_probabilities(packed, own, labels[first : first + int(own[-1])])
+
+        return np.concatenate([np.zeros(0), *model.placed_batches(X, self._threads, answer)])
 
     def _trained(
         self,

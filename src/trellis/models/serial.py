@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import DamagedModelError, SettingError, TemplateError
 from trellis.features import FeatureKind
-from trellis.labels import ENCODINGS
+from trellis.labels import PATH_ENCODINGS
 from trellis.models.feature_files import Callables, ascending, get_features, put_features, tensor
 from trellis.models.linear import MOST_LABELS, LinearChain
 from trellis.models.path_rules import rules_of
@@ -124,7 +124,7 @@ def _get_constraints(found: object) -> tuple[str | None, bool]:
         return None, False
     if type(found) is not dict or set(found) != {"encoding", "only_seen"} or type(found["only_seen"]) is not bool:
         raise ValueError("constraints")
-    if found["encoding"] is not None and found["encoding"] not in ENCODINGS:
+    if found["encoding"] is not None and found["encoding"] not in PATH_ENCODINGS:
         raise ValueError("encoding")
     return found["encoding"], found["only_seen"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from trellis.errors import SettingError, shown
-from trellis.labels import ENCODINGS
+from trellis.labels import PATH_ENCODINGS
 
 USUAL_L2 = 1.0  # where none is given
 MOST_ORDER = 4  # of a chain: tuples of labels are numbered in 62 bits, up to 4,096 labels
@@ -100,8 +100,8 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "order": (lambda v: v == 0 or (is_count(v) and v <= MOST_ORDER), f"a whole number from 0 to {MOST_ORDER}"),
     "prune": (lambda v: v is None or (is_number(v) and 0 < v < 1), "a probability between 0 and 1, or None"),
     "encoding": (
-        lambda v: v is None or (isinstance(v, str) and v in ("auto", *ENCODINGS)),
-        f"auto, {', '.join(ENCODINGS)}, or None",
+        lambda v: v is None or (isinstance(v, str) and v in ("auto", *PATH_ENCODINGS)),
+        f"auto, {', '.join(PATH_ENCODINGS)}, or None",
     ),
     "only_seen": (lambda v: isinstance(v, bool), "True or False"),
     "all_pairs": (lambda v: isinstance(v, bool), "True or False"),

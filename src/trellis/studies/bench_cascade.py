@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.cascade import Cascade, Stage
-from trellis.cascade.keeping import Keeping
 from trellis.cascade.learning import Learning
 from trellis.cascade.stage import in_order
 from trellis.cascade.together import Joined, stage_shards
 from trellis.corpus import Corpus, read_conll
 from trellis.errors import ConvergenceWarning
+from trellis.models.keeping import Keeping
 from trellis.objective import cut_into_shards
 from trellis.studies.clock import Times, by_turns
 from trellis.studies.machine import machine

@@ -153,7 +153,7 @@ def forward_histories(
     order: int, offsets: Array, nodes: Array, log_z: Array,
 ) -> None:  # fmt: skip
     """P(y_t = j) F64[tokens, labels] from the left alone: what comes later has sums of 1 and changes nothing. log_z
-    F64[sentences] is 0, or the logarithm of what is left where some histories have no way on."""
+    F64[sentences] is 0 up to rounding, or -inf where there is no path."""
     labels = transitions.shape[1]
     states = labels**order
     row, space, alpha = np.empty(labels), np.empty(labels), np.empty((2, states))
@@ -218,6 +218,21 @@ def follow_histories(
                 paths[n] = last
             log_p[s] += row[paths[n]]
             code = (code * labels + paths[n]) % states
+
+
+@ordered_kernel
+def close_dead_ends(scores: Array, transitions: Array, each: int, offsets: Array) -> None:
+    """Scores F64[tokens, labels] of -inf, too, for labels after which no label can come that has a way to the end."""
+    labels = transitions.shape[1]
+    for s in range(len(offsets) - 1):
+        for t in range(offsets[s + 1] - 2, offsets[s] - 1, -1):
+            block = transitions[(t + 1) * each]
+            for i in range(labels):
+                goes_on = False
+                for j in range(labels):
+                    goes_on |= scores[t + 1, j] > -np.inf and block[i, j] > -np.inf
+                if not goes_on:
+                    scores[t, i] = -np.inf
 
 
 @ordered_kernel
