@@ -182,6 +182,15 @@ def test_the_last_line_may_be_about_another_metric(run, folder):
     assert out.rstrip("\n").split("\n")[-1].startswith("accuracy: the second is better by ")
 
 
+@pytest.mark.parametrize("arguments", [[], ["-"], ["--confusion"]])
+def test_without_a_file_it_is_standard_input(run, one, monkeypatch, arguments):
+    with (one / "one.txt").open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        code, out, _ = run("score", *arguments)
+    assert code == 0
+    assert out.startswith("processed 7 tokens")
+
+
 def test_one_of_two_files_may_be_standard_input(run, one, monkeypatch):
     with (one / "one.txt").open() as file:
         monkeypatch.setattr(sys, "stdin", file)

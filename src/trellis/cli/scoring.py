@@ -54,7 +54,7 @@ class ScoringCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         filled = []
-        for arg, after in zip(args, [*args[1:], ""], strict=True):
+        for arg, after in zip(args, [*args[1:], ""], strict=False):
             filled += [arg, str(_TOP)] if arg == "--confusion" and not after.lstrip("-").isdigit() else [arg]
         return super().parse_args(ctx, filled)
 
