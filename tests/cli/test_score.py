@@ -259,7 +259,14 @@ def test_bad_input_ends_with_one_clear_line(run, one, case):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--scheme", "muc"], ["--confusion", "0"], ["--confusion", "-3"], ["--draws", "0"], ["--metric", "f2"]],
+    [
+        ["--scheme", "muc"],
+        ["--confusion", "0"],
+        ["--confusion", "-3"],
+        ["--draws", "0"],
+        ["--draws", "9999999"],
+        ["--metric", "f2"],
+    ],
 )
 def test_wrong_usage_is_exit_code_two_and_one_line(run, one, arguments):
     code, _, err = run("score", "one.txt", *arguments)

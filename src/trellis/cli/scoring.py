@@ -36,9 +36,12 @@ _OPTIONS = (
         "--confusion", type=click.IntRange(min=1), metavar="[N]",
         help=f"Also the N most frequent confusions of labels; {_TOP} if no number is given.",
     ),
-    click.option("--intervals", is_flag=True, help="Also 95% intervals of the scores, by drawing sentences."),
-    click.option("--draws", type=click.IntRange(min=1), default=10_000, show_default=True, help="How often to draw."),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of what is drawn."),
+    click.option("--intervals", is_flag=True, help="Also 95% intervals of the scores (bootstrap)."),
+    click.option(
+        "--draws", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True, metavar="N",
+        help="How often sentences are drawn.",
+    ),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Of the draws."),
 )  # fmt: skip
 
 

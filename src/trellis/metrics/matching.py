@@ -126,7 +126,8 @@ def match_segments(
     gold, predicted: int [tokens], both into the one list `labels`; offsets: int64 [sentences + 1]. `scheme` and
     `encoding` are as for `evaluate`.
     """
-    check_packed(predicted, offsets, len(labels), name="predicted")
+    for which, ids in (("gold", gold), ("predicted", predicted)):
+        check_packed(ids, offsets, len(labels), name=which)
     name = encoding_for(scheme, encoding, gold, labels, offsets)
     first, second = both_read(gold, predicted, labels, offsets, scheme, name)
     types = segment_types(labels)
