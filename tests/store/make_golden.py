@@ -14,7 +14,21 @@ from pathlib import Path
 
 import numpy as np
 
-from trellis import CRF, Arc, Cascade, KernelPerceptron, Lattice, LatticeCRF, Lexicon, Node, SemiCRF, Stage
+from trellis import (
+    CRF,
+    HMM,
+    Arc,
+    Cascade,
+    KernelPerceptron,
+    Lattice,
+    LatticeCRF,
+    Lexicon,
+    LocalClassifier,
+    Node,
+    SemiCRF,
+    SequentialClassifier,
+    Stage,
+)
 from trellis.corpus import parse_conll
 from trellis.store.file import FORMAT
 
@@ -47,7 +61,9 @@ the DT O
 sea NN O
 """
 NEW = "Anna NNP\nflew VBD\nover IN\nNew NNP\nLima NNP\n. .\n\nüber FW\n\n"
+UNKNOWN = "Rosa NNP\nflew VBD\nnear IN\nNew NNP\nYork NNP\n1984 CD\n\nThe DT\nbee NN\nsang VBD\n! .\n\n"
 CLUSTERS = "0010\tAnna\t3\n0011\tNgo\t1\n01\tLima\t2\n110\tflew\t4\n"
+RAW = "Anna\nflew\nover\nKyoto\n.\n\nthe\nBallet\nleft\nLima\n\n"
 PLACES = "place\tNew York\nplace\tLima\nsea\n"
 
 TEMPLATES = r"""
@@ -120,6 +136,13 @@ def models():
         yield "cascade", Cascade([Stage("ner", reading, reads=["pos"]), pos]).fit(corpus), new
         segments = Stage("ner", "word[0] + pos[-1:1]", reads=["pos"], model="semi-crf", segments="length")
         yield "cascade-segments", Cascade([pos, segments], wire="kbest", k=3).fit(corpus), new
+        yield "hmm", HMM("pos", smoothing=0.5).fit(corpus, raw=parse_conll(RAW.encode(), ["word"])), UNKNOWN
+        yield "hmm-order-2", HMM("ner", order=2, suffix=2, rare=1).fit(corpus), UNKNOWN
+        yield "hmm-states", HMM("state", states=3, seed=1).fit(parse_conll(RAW.encode(), ["word"])), RAW
+        yield "sequential", SequentialClassifier("ner", words, order=2, beam=3, explore=1).fit(corpus), new
+        arcs = "word[0] + transitions(pos[0])"
+        yield "sequential-arcs", SequentialClassifier("ner", arcs, encoding="iob2").fit(corpus), new
+        yield "local", LocalClassifier("ner", words, tag_dictionary=2).fit(corpus), new
     X = [[{"w": "a", "x": 1.5, "q": True}, {"w": "b", "x": -0.5}], [["w:c"], ["w:a", "ü"]], [{"w": "b", "x": 2}]]
     lists = CRF(l2=0.5).fit(X, [["B", "I"], ["O", "B"], ["I"]])
     asked = [[{"w": "a", "x": 1.5}, {"w": "b"}], [["w:a", "q"], ["w:z"]], [{"w": "ü", "x": -2}], []]
@@ -158,7 +181,7 @@ def answers(model, data):
 
 def marginals(model, read):
     """None for models that have no probabilities."""
-    if not isinstance(model, CRF | SemiCRF):
+    if isinstance(model, KernelPerceptron):
         return []
     return [np.round(rows, 9).tolist() for rows in model.predict_marginals(read)]
 
