@@ -209,7 +209,46 @@ def test_other_words_are_warned_of(run, one):
     )
 
 
+GAPPY = "take B-V B-V\nhis o o\ngood b-N b-N\nfriend i-N i-N\noff I-V I-V\nguard I-V O\n\n"
+
+
+def test_labels_with_gaps_are_scored_by_their_spans(run, one):
+    (one / "gappy.txt").write_text(GAPPY)
+    (one / "other.txt").write_text(GAPPY.replace("I-V O", "I-V I-V"))
+    code, out, err = run("score", "gappy.txt", "--modes", "--known", "one.txt", "--intervals", "--draws", "9", "--json")
+    assert (code, err) == (0, "")
+    assert "counting scheme: conlleval, gappy\n" in out
+    found = last_json(out)
+    assert (found["precision"], found["recall"], found["accuracy"], found["modes"]) == (0.5, 0.5, 5 / 6, None)
+    assert found["intervals"]["f1"] == {"low": 0.5, "high": 0.5}
+    code, out, _ = run("score", "gappy.txt", "other.txt", "--scheme", "strict", "--draws", "9", "--json")
+    assert code == 0
+    assert last_json(out)["difference"]["f1"]["difference"] == 0.5
+
+
+NESTED = "the B-PER O B-PER O\npresident I-PER O I-PER O\nof I-PER O I-PER O\nit I-PER B-ORG I-PER O\n\n"
+
+
+def test_spans_in_layers_are_scored_together(run, one):
+    (one / "nested.txt").write_text(NESTED)
+    code, out, err = run("score", "nested.txt", "--layers", "2", "--json")
+    assert (code, err) == (0, "")
+    found = last_json(out)
+    assert list(found) == KEYS
+    assert (found["precision"], found["recall"], found["accuracy"]) == (1.0, 0.5, 3 / 4)
+    assert "counting scheme: conlleval, layers\n" in out
+    _, out, _ = run("score", "nested.txt", "--layers", "2", "--scheme", "strict", "--encoding", "iob2")
+    assert "counting scheme: strict, iob2 layers\n" in out
+    assert run("score", "one.txt", "--layers", "1", "--json")[0] == 0
+
+
 BAD = {
+    "too few columns for layers": (
+        ["one.txt", "--layers", "2"],
+        "one.txt: 3 columns; --layers 2 needs 4: 2 of gold labels, then 2 of predicted ones",
+    ),
+    "layers and another file": (["one.txt", "one.txt", "--layers", "1"], "--layers has scores alone; leave out OTHER"),
+    "layers and more": (["one.txt", "--layers", "1", "--modes"], "--layers has scores alone; leave out OTHER"),
     "other gold labels": (["one.txt", "gold.txt"], "gold.txt:2: the gold label is 'O', but 'I-NP' at one.txt:2; both"),
     "another sentence": (["one.txt", "short.txt"], "short.txt:5: sentence 2 has 3 tokens, but 4 at one.txt:5; both"),
     "fewer sentences": (["one.txt", "first.txt"], "first.txt: 1 sentences, but 2 in one.txt; both files must be of"),

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from trellis.corpus import Column
 from trellis.errors import SettingError
-from trellis.metrics import METRICS, McNemar, compare, compare_two, mcnemar
+from trellis.metrics import METRICS, McNemar, compare, compare_two, mcnemar, tallies
+from trellis.metrics.compare import same_table
+from trellis.metrics.span_scores import score_gappy
+from trellis.metrics.tally import metric_of
 
 LABELS = ["O", "B-X", "I-X", "B-Y", "I-Y"]
 
@@ -93,3 +96,28 @@ def test_strict_counting_is_in_one_encoding_for_both():
     gold, first, second = (Column.of(text.split()) for text in ("I-X I-X O", "I-X I-X O", "I-X B-X O"))
     found = compare_two(gold, first, second, np.array([0, 3]), "strict", draws=10)
     assert found.first.encoding == found.second.encoding == "iob1"
+
+
+def test_labels_with_gaps_are_compared_by_their_spans():
+    gold = Column.of("B-V o b-N i-N I-V I-V O".split())
+    first, second = Column.of("B-V o b-N I-V I-V I-V O".split()), Column.of("B-V I-V O O O O O".split())
+    offsets = np.array([0, 7])
+    found = compare_two(gold, first, second, offsets, draws=20)
+    assert (found.first, found.second) == (score_gappy(gold, first, offsets), score_gappy(gold, second, offsets))
+    assert (found.first.encoding, list(found.differences)) == ("gappy", list(METRICS))
+    better = compare_two(gold, first, gold, offsets, draws=20)
+    assert better.differences["f1"].difference == 1.0
+
+
+@given(st.lists(st.lists(st.tuples(st.sampled_from("BIObio"), st.sampled_from("BIObio")), max_size=8), max_size=4))
+def test_tallies_of_labels_with_gaps_add_up_to_their_report(sentences):
+    offsets = np.cumsum([0, 6, *map(len, sentences)])
+    gold, guess = (Column.of([*"BobiIO", *(row[i] for s in sentences for row in s)]) for i in range(2))
+    (right, found), names = same_table(gold, guess)
+    for scheme in ("conlleval", "strict"):
+        report, sums = (
+            score_gappy(gold, guess, offsets, scheme),
+            tallies(right, found, names, offsets, scheme).sum(axis=0),
+        )
+        for metric in METRICS:
+            assert metric_of(sums, metric) == pytest.approx(getattr(report, metric))

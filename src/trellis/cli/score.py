@@ -9,7 +9,7 @@ import click
 from trellis.cli import options
 from trellis.cli.console import print_json, say
 from trellis.cli.scoring import Scoring, ScoringCommand, scoring_options
-from trellis.errors import DataError
+from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,22 +27,38 @@ _METRICS = ("f1", "precision", "recall", "accuracy")
 @click.option(
     "--metric", type=click.Choice(_METRICS), help="Of two files: what the last line is about; f1 if there is."
 )
+@click.option(
+    "--layers",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Spans that nest: the last K columns for the K before them.",
+)
 @options.comments
 @options.as_json
-def score(file: str, other: str | None, metric: str | None, comments: bool, json: bool, **asked: Any) -> None:
+def score(
+    file: str, other: str | None, metric: str | None, layers: int | None, comments: bool, json: bool, **asked: Any
+) -> None:
     """Score a file whose last two columns are gold and predicted labels, as conlleval counts.
 
-    With a second such file of the same text, from another system: whether their difference may be chance.
+    With a second such file of the same text, from another system: whether their difference may be chance. With
+    --layers K, the last 2K columns are K of gold labels and K of predicted ones.
 
     \b
     Example:
       trellis tag chunk.trellis test.txt | trellis score
       trellis score tagged.txt --scheme strict --modes --known train.txt --confusion 5
       trellis score tagged.txt other.txt
+      trellis score nested.txt --layers 2
     """
     scoring = Scoring.of(asked, comments, file, other)
-    first = _read(file, comments)
-    if other is None:
+    first = _read(file, comments, layers or 1)
+    if layers is not None:
+        if other is not None or scoring.more:
+            raise SettingError(
+                "--layers has scores alone; leave out OTHER, and all options but --scheme and --encoding"
+            )
+        found = _score_layers(first, scoring, layers)
+    elif other is None:
         found = _score(first, scoring)
     else:
         second = _read(other, comments)
@@ -52,7 +68,7 @@ def score(file: str, other: str | None, metric: str | None, comments: bool, json
         print_json(found)
 
 
-def _read(file: str, comments: bool) -> Corpus:
+def _read(file: str, comments: bool, layers: int = 1) -> Corpus:
     from trellis.corpus import read_conll
 
     corpus = read_conll(file, comments=comments)
@@ -60,8 +76,11 @@ def _read(file: str, comments: bool) -> Corpus:
         raise DataError("there is no token to score", file)
     if len(corpus.columns) < 2:
         raise DataError("one column; the last two must be gold and predicted labels", file)
+    if len(corpus.columns) < 2 * layers:
+        wanted = f"{layers} of gold labels, then {layers} of predicted ones"
+        raise DataError(f"{len(corpus.columns)} columns; --layers {layers} needs {2 * layers}: {wanted}", file)
     gold, predicted = _labels(corpus)
-    if not set(gold.strings) & set(predicted.strings):
+    if layers == 1 and not set(gold.strings) & set(predicted.strings):
         say("trellis: warning: the last two columns have no label in common; are they gold and predicted?")
     return corpus
 
@@ -79,6 +98,16 @@ def _score(corpus: Corpus, scoring: Scoring) -> dict[str, Any]:
     texts, found = scoring.beside(gold, predicted, corpus.offsets, report, known)
     print("".join(f"{text}\n" for text in texts), end="")
     return {**report.as_json(), **found}
+
+
+def _score_layers(corpus: Corpus, scoring: Scoring, layers: int) -> dict[str, Any]:
+    """Prints the scores of spans in layers; as JSON."""
+    from trellis.metrics.span_scores import score_layers
+
+    columns = list(corpus.columns.values())[-2 * layers :]
+    report = score_layers(columns[:layers], columns[layers:], corpus.offsets, scoring.scheme, scoring.encoding)
+    print(report.as_text())
+    return report.as_json()
 
 
 def _compare(first: Corpus, second: Corpus, scoring: Scoring, metric: str | None) -> dict[str, Any]:

@@ -87,17 +87,26 @@ class Scoring:
             raise SettingError("standard input (-) can be read only once")
         return asked
 
-    def report(self, gold: Column, predicted: Column, offsets: NDArray[np.int64]) -> Report:
-        from trellis.metrics import compare
+    @property
+    def more(self) -> bool:
+        """Whether anything is to be said beside the scores."""
+        return bool(self.modes or self.known or self.confusion or self.intervals)
 
+    def report(self, gold: Column, predicted: Column, offsets: NDArray[np.int64]) -> Report:
+        """The scores; labels with gaps are known by their small letters."""
+        from trellis.labels import is_gappy
+        from trellis.metrics import compare
+        from trellis.metrics.span_scores import score_gappy
+
+        if is_gappy([*gold.strings, *predicted.strings]):
+            return score_gappy(gold, predicted, offsets, self.scheme)
         return compare(gold, predicted, offsets, self.scheme, self.encoding_of(gold, predicted))
 
     def encoding_of(self, *columns: Column) -> str | None:
         """The encoding that was named, for labels of segments; others, such as those of a lower stage, have none."""
         from trellis.labels import detect
-        from trellis.metrics.compare import same_table
 
-        return self.encoding if detect(same_table(*columns)[1]) is not None else None
+        return self.encoding if detect([name for column in columns for name in column.strings]) is not None else None
 
     def column_of(self, names: Sequence[str], file: str) -> int:
         """Which column of a file the words are in, from 0; `names` are those of its columns that may be."""
@@ -136,10 +145,11 @@ class Scoring:
     ) -> tuple[list[str], dict[str, Any]]:
         """What else was asked for, as texts and as JSON; `known`: BOOL[tokens], words of the training files."""
         from trellis import metrics
+        from trellis.labels import ENCODINGS, detect
         from trellis.metrics.compare import same_table
 
         (right, guess), names = same_table(gold, predicted)
-        how = (self.scheme, report.encoding)
+        how = (self.scheme, report.encoding if report.encoding in ENCODINGS else None)
         texts: list[str] = []
         found: dict[str, Any] = {}
         if self.intervals:
@@ -149,7 +159,7 @@ class Scoring:
             texts.append(_ranges_text(ranges, self.draws))
             found["intervals"] = {metric: {"low": one.low, "high": one.high} for metric, one in ranges.items()}
         if self.modes:
-            matching = metrics.match_segments(right, guess, names, offsets, *how) if report.f1 is not None else None
+            matching = None if detect(names) is None else metrics.match_segments(right, guess, names, offsets, *how)
             texts += [] if matching is None else [matching.as_text()]
             found["modes"] = None if matching is None else matching.as_json()
         if known is not None:

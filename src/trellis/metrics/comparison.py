@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column
 from trellis.errors import SettingError
+from trellis.labels import is_gappy
 from trellis.metrics.compare import same_table
 from trellis.metrics.randomisation import ways_to_swap
 from trellis.metrics.reading import encoding_for
 from trellis.metrics.report import Report, evaluate
 from trellis.metrics.resampling import DRAWS
 from trellis.metrics.significance import Difference, McNemar, differences, mcnemar
+from trellis.metrics.span_scores import score_gappy
 from trellis.metrics.tally import METRICS, tallies
 
 _LEVEL = 0.05
@@ -84,10 +86,14 @@ def compare_two(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Comparison:
-    """Compares two columns of predicted labels; `scheme` and `encoding` are as for `evaluate`, the same for both."""
+    """Compares two columns of predicted labels; `scheme` and `encoding` are as for `evaluate`, the same for both.
+    Labels with gaps are compared by their spans."""
     (right, one, other), names = same_table(gold, first, second)
     encoding = encoding_for(scheme, encoding, right, names, offsets)
-    reports = [evaluate(right, ids, names, offsets, scheme, encoding) for ids in (one, other)]
+    if is_gappy(names):
+        reports = [score_gappy(gold, column, offsets, scheme) for column in (first, second)]
+    else:
+        reports = [evaluate(right, ids, names, offsets, scheme, encoding) for ids in (one, other)]
     rows = [tallies(right, ids, names, offsets, scheme, encoding) for ids in (one, other)]
     metrics = METRICS[:1] if reports[0].f1 is None else METRICS
     ways, exact = ways_to_swap(rows[0], rows[1], draws)

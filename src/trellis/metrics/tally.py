@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trellis.errors import SettingError
-from trellis.labels import check_packed
+from trellis.labels import SpanSet, check_packed, is_gappy, read_gappy
+from trellis.labels.spans import common
 from trellis.metrics.reading import Spans, are_segments, both_read
 
 F64 = NDArray[np.float64]
@@ -27,7 +28,7 @@ def tallies(
     encoding: str | None = None,
 ) -> I64:
     """I64[sentences, 5]: segments that are right, that were predicted and that there are; tokens that are right, and
-    all. The first three are 0 where the labels are no segment encoding.
+    all. Labels with gaps have spans in place of segments; other labels have neither, and zeros there.
 
     gold, predicted: int [tokens], both into the one list `labels`; offsets: int64 [sentences + 1]. `scheme` and
     `encoding` are as for `evaluate`.
@@ -38,6 +39,9 @@ def tallies(
     table[:, 3:] = token_tallies(right == guess, bounds)
     if are_segments(labels, encoding):
         table[:, :3] = segment_tallies(*both_read(right, guess, labels, bounds, scheme, encoding), bounds)
+    elif is_gappy(labels):
+        there, found = (read_gappy(ids, labels, bounds, scheme) for ids in (right, guess))
+        table[:, :3] = span_tallies(there, found, bounds)
     return table
 
 
@@ -50,6 +54,13 @@ def token_tallies(right: BOOL, offsets: I64) -> I64:
 def segment_tallies(gold: Spans, predicted: Spans, offsets: I64) -> I64:
     """I64[sentences, 3]: segments that are right, that were predicted, and that there are."""
     starts = (gold.start[segment_matches(gold, predicted)], predicted.start, gold.start)
+    return np.stack([np.diff(np.searchsorted(each, offsets)) for each in starts], axis=1).astype(np.int64)
+
+
+def span_tallies(gold: SpanSet, predicted: SpanSet, offsets: I64) -> I64:
+    """The same of spans, [sentences, 3]; each belongs to the sentence that it begins in."""
+    both, _ = common(gold, predicted)
+    starts = (gold.begin[both], predicted.begin, gold.begin)
     return np.stack([np.diff(np.searchsorted(each, offsets)) for each in starts], axis=1).astype(np.int64)
 
 
