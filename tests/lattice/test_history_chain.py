@@ -15,7 +15,8 @@ from trellis.lattice.history import HistoryChain, Pieces
 
 @pytest.fixture(params=["plain", "compiled"], autouse=True)
 def way(request, monkeypatch):
-    monkeypatch.setattr("trellis.lattice.history.worthwhile", lambda tokens: request.param == "compiled")
+    for module in ("chain", "history"):
+        monkeypatch.setattr(f"trellis.lattice.{module}.worthwhile", lambda tokens: request.param == "compiled")
     return request.param
 
 
@@ -25,7 +26,7 @@ def histories(draw, orders=(1, 2, 3), forbid=True):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     labels, order = draw(st.integers(1, 3)), draw(st.sampled_from(orders))
     offsets = np.cumsum([0, *draw(st.lists(st.integers(0, 4), max_size=3))]).astype(np.int64)
-    tokens, scale = int(offsets[-1]), draw(st.sampled_from([0.0, 1.0, 30.0]))
+    tokens, scale = int(offsets[-1]), draw(st.sampled_from([0.0, 1.0, 30.0, 1000.0]))
     shape = (tokens, labels, labels) if order == 1 and draw(st.booleans()) else (labels, labels)
     scores, transitions = scale * rng.normal(size=(tokens, labels)), scale * rng.normal(size=shape)
     if forbid and draw(st.booleans()):
@@ -101,14 +102,16 @@ def test_a_beam_is_exact_once_it_has_room_for_all_histories_and_never_better(cha
 
 @settings(max_examples=100, deadline=None)
 @given(chain=histories())
-def test_the_beams_own_search_with_room_for_all_is_exact(chain):
+def test_the_searches_of_higher_orders_are_exact_for_all(chain):
     """Not by way of the exact search, which takes the place of so wide a beam."""
     if not legal(chain) or not len(chain.scores):
         return
-    from trellis.lattice.kernels.history import beam_histories
+    from trellis.lattice.kernels.history import beam_histories, exact_histories
 
     paths, totals = np.zeros(len(chain.scores), np.int32), np.zeros(len(chain.offsets) - 1)
     beam_histories(*chain._for_loops, chain.states, paths, totals)
+    np.testing.assert_allclose(totals, chain.best()[1], atol=1e-9)
+    exact_histories(*chain._for_loops, paths, totals)
     np.testing.assert_allclose(totals, chain.best()[1], atol=1e-9)
 
 

@@ -76,6 +76,8 @@ class HistoryChain:
         histories that are kept at each token; without, the most probable of all."""
         paths, totals = np.zeros(len(self.scores), np.int32), np.zeros(len(self.offsets) - 1)
         exact = beam is None or beam >= self.states
+        if exact and self.order == 1:
+            return self.chain().best()
         if exact:
             self._check_states()
         if not worthwhile(len(self.scores)):
@@ -95,6 +97,8 @@ class HistoryChain:
 
     def marginals(self) -> F64:
         """P(y_t = j), F64[tokens, labels]."""
+        if self.order == 1:
+            return self.chain().marginals().nodes
         self._check_states()
         nodes, log_z = np.empty_like(self.scores), np.zeros(len(self.offsets) - 1)
         if not worthwhile(len(self.scores)):

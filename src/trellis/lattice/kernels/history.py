@@ -20,6 +20,8 @@ from trellis.lattice.kernels.vector import exp_into, highest
 
 Array = Any
 
+_SMALL = 1e-200  # products of exponentials above it have lost nothing to underflow that matters
+
 
 @ordered_part
 def choices(
@@ -44,10 +46,7 @@ def choices(
     if high == -np.inf:
         return
     exp_into(row, high, space)
-    total = 0.0
-    for j in range(labels):
-        total += space[j]
-    shift = high + np.log(total)
+    shift = high + np.log(_sum(space))
     for j in range(labels):
         row[j] -= shift
 
@@ -238,20 +237,51 @@ def close_dead_ends(scores: Array, transitions: Array, each: int, offsets: Array
 @ordered_kernel
 def log_sums(scores: Array, transitions: Array, each: int, offsets: Array, out: Array) -> None:
     """out[t, i] = log sum_j exp(s_t[j] + transitions[i, j]), F64[tokens, labels]; of first tokens, for all i, that of
-    their scores alone."""
+    their scores alone.
+
+    Where all tokens share the transitions it is a product of exp(s_t) with the matrix E = exp(transitions), both less
+    their maxima; only where that comes near underflow are sums taken one by one.
+    """
     labels = transitions.shape[1]
-    row, space = np.empty(labels), np.empty(labels)
+    row, space, factor = np.empty(labels), np.empty(labels), np.empty((labels, labels))
+    tops = np.empty(labels)
+    if not each:
+        for i in range(labels):
+            tops[i] = highest(transitions[0, i])
+            exp_into(transitions[0, i], tops[i] if tops[i] > -np.inf else 0.0, factor[i])
     for s in range(len(offsets) - 1):
         for t in range(offsets[s], offsets[s + 1]):
-            block = transitions[t * each]
+            high = highest(scores[t])
+            exp_into(scores[t], high if high > -np.inf else 0.0, space)
+            if t == offsets[s]:
+                out[t, :] = high + np.log(_sum(space)) if high > -np.inf else -np.inf
+                continue
             for i in range(labels):
-                for j in range(labels):
-                    row[j] = scores[t, j] + (block[i, j] if t > offsets[s] else 0.0)
-                high = highest(row)
-                out[t, i] = -np.inf
-                if high > -np.inf:
-                    exp_into(row, high, space)
-                    total = 0.0
+                total = 0.0
+                if not each:
                     for j in range(labels):
-                        total += space[j]
-                    out[t, i] = high + np.log(total)
+                        total += space[j] * factor[i, j]
+                if total > _SMALL:
+                    out[t, i] = high + tops[i] + np.log(total)
+                else:
+                    for j in range(labels):
+                        row[j] = scores[t, j] + transitions[t * each, i, j]
+                    out[t, i] = _log_sum(row)
+
+
+@ordered_part
+def _sum(row: Array) -> Any:
+    total = 0.0
+    for j in range(len(row)):
+        total += row[j]
+    return total
+
+
+@ordered_part
+def _log_sum(row: Array) -> Any:
+    high = highest(row)
+    if high == -np.inf:
+        return -np.inf
+    powers = np.empty(len(row))
+    exp_into(row, high, powers)
+    return high + np.log(_sum(powers))
