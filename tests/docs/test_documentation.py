@@ -54,6 +54,15 @@ def test_python_blocks_run(page, folder):
         exec(compile(text, str(page), "exec"), namespace)
 
 
+@pytest.mark.parametrize("name", ["docs/label-bias.md", "docs/recipes.md"])
+def test_comments_at_the_margin_are_what_is_printed(name, folder, capsys):
+    namespace = {}
+    for text in blocks(ROOT / name, "python"):
+        exec(compile(text, name, "exec"), namespace)
+        shown = [line[2:] for line in text.splitlines() if line.startswith("# ")]
+        assert capsys.readouterr().out.splitlines() == shown
+
+
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
 def test_examples_run(example):
     done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True)

@@ -85,13 +85,19 @@ def preset(name: str, columns: Sequence[str] = (), target: str = "") -> Features
     return found
 
 
+def _fitting(columns: Sequence[str]) -> str:
+    """Presets that columns are enough for, in words; those made for a paper or for lattices are left out."""
+    names = [n for n in ("pos", "ner", "morph") if set(_columns_in(PRESETS[n].text)) <= set(columns)]
+    return f", such as {', '.join(names)}" if names else ""
+
+
 def _preset_templates(name: str, columns: Sequence[str], target: str) -> tuple[Template, ...]:
     preset, readable = PRESETS[name], [c for c in columns if c != target]
     needed = _columns_in(preset.text)
     if not set(needed) <= set(readable):
         raise SettingError(
             f"features '{name}' read the columns {', '.join(needed)}, and there are: {', '.join(readable)}; "
-            "name the columns (--columns), or choose other features"
+            f"name the columns (--columns), or choose other features{_fitting(readable)}"
         )
     found = _parse(preset.text, columns, target, f"preset '{name}'")
     for column, text in preset.more:

@@ -104,7 +104,10 @@ class TemplateFeatures:
         if isinstance(corpus, Reading):
             return corpus
         if not isinstance(corpus, Corpus):
-            raise DataError("this model reads the columns of a corpus; it was given lists")
+            raise DataError(
+                "this model reads the columns of a corpus; it was given lists (tr.Corpus.from_lists makes one of them: "
+                f"columns {', '.join(self.columns)})"
+            )
         for name in self.columns:
             if name not in corpus.columns:
                 raise DataError(

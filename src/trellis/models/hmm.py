@@ -31,7 +31,8 @@ _STEPS = 3  # of EM beside labels, if not given: on 100 and 500 sentences of CoN
 class HMM(ProbableTagger[HiddenChain]):
     """Labels follow one another and emit words, by probabilities that are counted (see `trellis.markov.tables`).
 
-    It looks at one column, the words. Sentences may also be lists of words.
+    It looks at one column, the words. Sentences may also be lists of words. Segments that it writes may be ill-formed
+    unless `smoothing` is 0: what labels may follow each other is a setting of other models.
 
     target: the column to predict (for a corpus; lists bring their labels as `y`).
     words: the column of the words; `word`, or the only one beside the target, if not given.

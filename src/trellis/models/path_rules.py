@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, SettingError
-from trellis.labels import detect, illegal, legal_transitions, place_in
+from trellis.labels import detect, illegal, is_gappy, legal_transitions, place_in
+from trellis.labels.gap_rules import GAPPY
 from trellis.lattice.rules import Rules
 from trellis.models.batches import Sentences
 from trellis.models.constraints import Prepared
@@ -28,6 +29,8 @@ def encoding_of(encoding: str | None, order: int, given: Known, offsets: NDArray
     if encoding != AUTO:
         return encoding
     found = detect(given.labels, given.gold, offsets) if given.kind == "gold" else detect(given.labels)
+    if found is None and is_gappy(given.labels):
+        return GAPPY
     if found is None:
         some = ", ".join(given.labels[:3])
         raise SettingError(f"encoding is 'auto', but the labels ({some}, ...) spell no segments; leave it out")

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, SettingError
-from trellis.labels import detect, runs
+from trellis.labels import detect, is_gappy, runs
 from trellis.lattice import Chain
 from trellis.lattice.confidence import (
     Segments,
@@ -86,6 +86,10 @@ def log_probabilities_in(lattice: Lattice, paths: I32) -> F64:
 
 def kinds_of(labels: tuple[str, ...]) -> list[str]:
     """The types of segments that labels spell."""
+    if is_gappy(labels):
+        raise SettingError(
+            "spans with gaps have no probabilities here; trellis.corpus.spans.gappy_spans reads them from the labels"
+        )
     if detect(labels) is None:
         some = ", ".join(labels[:3])
         raise SettingError(f"the labels ({some}, ...) spell no segments such as B-NP, I-NP, O: there are no spans")
