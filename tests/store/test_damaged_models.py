@@ -431,7 +431,7 @@ def without(*path):
 
 
 BAD_DESCRIPTIONS = {
-    "unknown kind": put("model", value="HMM"),
+    "unknown kind": put("model", value="Oracle"),
     "kind not text": put("model", value=["CRF"]),
     "no kind": without("model"),
     "no parameters": without("params"),
@@ -591,6 +591,6 @@ def entries_of(tree, path=()):
 
 
 def test_a_class_loads_only_files_of_its_own_kind(raw, tmp_path):
-    (tmp_path / "m").write_bytes(changed(raw, put("model", value="HMM")))
-    with pytest.raises(DamagedModelError, match="HMM"):
+    (tmp_path / "m").write_bytes(changed(raw, put("model", value="Oracle")))
+    with pytest.raises(DamagedModelError, match="Oracle"):
         trellis.CRF.load(tmp_path / "m")

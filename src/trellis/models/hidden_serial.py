@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from trellis.features import TemplateFeatures
 from trellis.features.numbering import Numbering
+from trellis.features.reading import columns_of
 from trellis.markov import MOST_OF_ORDER_2, Events, Prior, UnknownWords, Vocabulary
 from trellis.markov.events import shape_of
 from trellis.models.feature_files import Callables, ascending, put_features, tensor
@@ -31,6 +32,8 @@ from trellis.models.serial import ascending_within, common_parts, reading
 from trellis.store import Tensors, put_strings
 
 F64 = NDArray[np.float64]
+
+_ROUNDING = 1e-9  # of sums of up to 4,096 shares
 
 
 def hidden_description_of(
@@ -74,6 +77,7 @@ def hidden_model_from(
         events = _get_events(tensors, order, len(labels), len(vocabulary.label))
         prior = _get_prior(tensors, order, strength, len(labels))
         unknown = _get_unknown(tensors, classes, len(labels)) if "rare" in tensors else None
+        _check_sums(events, prior)
         if tensors:
             raise ValueError(f"unknown tensors: {', '.join(tensors)}")
     assert isinstance(features, TemplateFeatures)
@@ -97,6 +101,8 @@ def _sizes_of(features: Any) -> tuple[int, int]:
         raise ValueError("features of an HMM")
     if features.functions or features.dictionary is not None or not features.templates[0].parts:
         raise ValueError("features of an HMM")
+    if len(columns_of(features.views)) != 1:
+        raise ValueError("columns of an HMM")
     words = len(groups[0].values)
     return words, features.attributes - words
 
@@ -135,20 +141,45 @@ def _get_events(tensors: Tensors, order: int, labels: int, pairs: int) -> Events
 
 
 def _get_prior(tensors: Tensors, order: int, strength: float, labels: int) -> Prior:
-    mean = _amounts(tensors, "mean", labels + 1)
-    pairs = _amounts(tensors, "pairs", labels * labels).reshape(labels, labels) if order == 2 else None
+    mean = _shares(tensors, "mean", labels + 1)
+    if order == 1:
+        return Prior(strength, mean)
+    pairs = _amounts(tensors, "pairs", labels * labels).reshape(labels, labels)
+    sums = pairs.sum(axis=1)
+    if not np.all((sums == 0.0) | (np.abs(sums - 1.0) <= _ROUNDING)):
+        raise ValueError("pairs")
     return Prior(strength, mean, pairs)
 
 
 def _get_unknown(tensors: Tensors, classes: int, labels: int) -> UnknownWords:
     vocabulary = _get_vocabulary(tensors, "class", classes, labels)
     seen = _amounts(tensors, "class_seen", len(vocabulary.label))
-    return UnknownWords(vocabulary, seen, _amounts(tensors, "rare", labels), _amounts(tensors, "every", labels))
+    rare, every = _shares(tensors, "rare", labels), _shares(tensors, "every", labels)
+    # a label of rare words that no word has would be infinitely more probable for unknown ones
+    if np.any(every[vocabulary.label[seen > 0.0]] == 0.0) or np.any(every[rare > 0.0] == 0.0):
+        raise ValueError("labels of rare words")
+    return UnknownWords(vocabulary, seen, rare, every)
+
+
+def _check_sums(events: Events, prior: Prior) -> None:
+    """Probabilities are shares of sums of these."""
+    parts = events.first, events.last, events.follow, events.emit
+    if not math.isfinite(prior.strength + sum(float(one.sum()) for one in parts)):
+        raise ValueError("counts add up to more than a number can hold")
 
 
 def _amounts(tensors: Tensors, name: str, size: int) -> F64:
-    """So many numbers >= 0."""
+    """So many numbers >= 0, with a sum."""
     values = tensor(tensors, name, np.float64)
-    if len(values) != size or not np.isfinite(values).all() or (size and values.min() < 0.0):
+    with np.errstate(over="ignore", invalid="ignore"):
+        if len(values) != size or not np.isfinite(values.sum()) or (size and values.min() < 0.0):
+            raise ValueError(name)
+    return values
+
+
+def _shares(tensors: Tensors, name: str, size: int) -> F64:
+    """So many probabilities of which one is true."""
+    values = _amounts(tensors, name, size)
+    if abs(values.sum() - 1.0) > _ROUNDING:
         raise ValueError(name)
     return values
