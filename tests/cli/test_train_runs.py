@@ -352,7 +352,7 @@ class TestModelTypes:
         ("arguments", "message"),
         [
             (["--model-type", "kernel-perceptrn"], "unknown --model-type 'kernel-perceptrn'; did you mean kernel-perc"),
-            (["--model-type", "hmm"], "unknown --model-type 'hmm'; there are: crf, semi-crf, kernel-perceptron"),
+            (["--model-type", "svm"], "unknown --model-type 'svm'; there are: local-classifier, sequential-classifier, hmm"),
             (
                 ["--model-type", "kernel-perceptron", "--l2", 3],
                 "--l2 is no setting of a kernel-perceptron; leave it out; --options",
@@ -368,10 +368,10 @@ class TestModelTypes:
         assert code == 1
         assert message in err.splitlines()[-1]
 
-    def test_a_warm_start_is_for_a_crf(self, run, tmp_path):
+    def test_a_warm_start_is_for_chains(self, run, tmp_path):
         assert run(*self.KERNEL, "--options", "epochs=1", "--model", tmp_path / "k")[0] == 0
         code, _, err = run(*self.KERNEL, "--model", tmp_path / "m", "--warm-start", tmp_path / "k")
-        assert (code, "--warm-start is for --model-type crf" in err) == (1, True)
+        assert (code, "--warm-start is for chains and cascades" in err) == (1, True)
         code, _, err = run(*self.ARGUMENTS, "--model", tmp_path / "m", "--warm-start", tmp_path / "k")
         assert (code, "start is a KernelPerceptron; expected a trained CRF" in err) == (1, True)
 

@@ -13,6 +13,7 @@ from trellis.cli import options
 from trellis.cli.bench_cascade import add_to as add_cascade
 from trellis.cli.bench_lattices import add_to as add_lattices
 from trellis.cli.bench_online import add_to as add_online
+from trellis.cli.bench_score import add_to as add_score
 from trellis.cli.bench_training import add_to
 from trellis.cli.console import measuring, print_json
 from trellis.errors import SettingError
@@ -204,3 +205,4 @@ add_to(bench, _task_options, _task, measuring)
 add_online(bench, _task_options, _task, measuring)
 add_lattices(bench, _task_options, _task, _numbers, measuring)
 add_cascade(bench, measuring)
+add_score(bench, measuring)

@@ -93,13 +93,9 @@ class Scoring:
         return bool(self.modes or self.known or self.confusion or self.intervals)
 
     def report(self, gold: Column, predicted: Column, offsets: NDArray[np.int64]) -> Report:
-        """The scores; labels with gaps are known by their small letters."""
-        from trellis.labels import is_gappy
+        """The scores."""
         from trellis.metrics import compare
-        from trellis.metrics.span_scores import score_gappy
 
-        if is_gappy([*gold.strings, *predicted.strings]):
-            return score_gappy(gold, predicted, offsets, self.scheme)
         return compare(gold, predicted, offsets, self.scheme, self.encoding_of(gold, predicted))
 
     def encoding_of(self, *columns: Column) -> str | None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column
+from trellis.labels import is_gappy
 from trellis.metrics.report import Report, evaluate
 
 
@@ -17,8 +18,12 @@ def compare(
     encoding: str | None = None,
 ) -> Report:
     """Scores predicted labels against gold ones; the two may have different tables of strings. `scheme` and `encoding`
-    are as for `evaluate`."""
+    are as for `evaluate`. Labels with gaps are known by their small letters and scored by their spans."""
     (right, guess), names = same_table(gold, predicted)
+    if is_gappy(names):
+        from trellis.metrics.span_scores import score_gappy
+
+        return score_gappy(gold, predicted, offsets, scheme)
     return evaluate(right, guess, names, offsets, scheme, encoding)
 
 

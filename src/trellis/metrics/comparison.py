@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column
 from trellis.errors import SettingError
-from trellis.labels import is_gappy
-from trellis.metrics.compare import same_table
+from trellis.metrics.compare import compare, same_table
 from trellis.metrics.randomisation import ways_to_swap
 from trellis.metrics.reading import encoding_for
-from trellis.metrics.report import Report, evaluate
+from trellis.metrics.report import Report
 from trellis.metrics.resampling import DRAWS
 from trellis.metrics.significance import Difference, McNemar, differences, mcnemar
-from trellis.metrics.span_scores import score_gappy
 from trellis.metrics.tally import METRICS, tallies
 
 _LEVEL = 0.05
@@ -90,10 +88,7 @@ def compare_two(
     Labels with gaps are compared by their spans."""
     (right, one, other), names = same_table(gold, first, second)
     encoding = encoding_for(scheme, encoding, right, names, offsets)
-    if is_gappy(names):
-        reports = [score_gappy(gold, column, offsets, scheme) for column in (first, second)]
-    else:
-        reports = [evaluate(right, ids, names, offsets, scheme, encoding) for ids in (one, other)]
+    reports = [compare(gold, column, offsets, scheme, encoding) for column in (first, second)]
     rows = [tallies(right, ids, names, offsets, scheme, encoding) for ids in (one, other)]
     metrics = METRICS[:1] if reports[0].f1 is None else METRICS
     ways, exact = ways_to_swap(rows[0], rows[1], draws)

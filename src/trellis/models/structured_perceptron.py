@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from trellis.models.chain_tagger import ChainTagger
 from trellis.models.improbable import Improbable
@@ -26,6 +26,7 @@ class StructuredPerceptron(Improbable, ChainTagger):
     """
 
     optimizer = "perceptron"
+    ignores: ClassVar = {"l2": "a perceptron has no prior"}
 
     def __init__(
         self,
