@@ -352,7 +352,7 @@ class TestModelTypes:
         ("arguments", "message"),
         [
             (["--model-type", "kernel-perceptrn"], "unknown --model-type 'kernel-perceptrn'; did you mean kernel-perc"),
-            (["--model-type", "svm"], "unknown --model-type 'svm'; there are: local-classifier, sequential-classifier, hmm"),
+            (["--model-type", "svm"], "unknown --model-type 'svm'; there are: local-classifier, seq"),
             (
                 ["--model-type", "kernel-perceptron", "--l2", 3],
                 "--l2 is no setting of a kernel-perceptron; leave it out; --options",
