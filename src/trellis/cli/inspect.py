@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,9 +19,14 @@ if TYPE_CHECKING:
 
     from trellis.cascade import Cascade
     from trellis.corpus import Corpus
-    from trellis.models import CRF, KernelPerceptron
-    from trellis.report import Inspection, SupportInspection
+    from trellis.models import HMM, KernelPerceptron
+    from trellis.report import HiddenInspection, Inspection, SupportInspection
+    from trellis.report.hidden import Counted
+    from trellis.report.inspection import Weighted
 
+_NAMED = 5  # words or labels on a line
+_COMMONEST = "commonest words, and how often"
+_TEXTS = ("on", "label", "labels", _COMMONEST)  # what stands to the left in a table, beside the first column
 _NARROWEST = 16  # characters for a template, however narrow the terminal
 _WIDEST = 1 << 16
 # lines end behind these: between the parts of a template, or else between arguments
@@ -36,7 +42,7 @@ _PIECES = re.compile(r"[^/|=&\s]*[/|=&\s]+|[^/|=&\s]+"), re.compile(r"[^,]*,+|[^
 @options.as_json
 def inspect(model: str, file: str | None, columns: str | None, comments: bool, top: int, json: bool) -> None:
     """Show how many features each template made, what they cost, and the strongest weights; of a kernel perceptron its
-    support tokens, of a cascade all this stage by stage.
+    support tokens, of an hmm its counts, of a cascade all this stage by stage.
 
     With DATA, a column file, also how often each template says something about its tokens; the target columns may
     be there or not.
@@ -47,9 +53,9 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
     """
     from trellis.cascade import load
     from trellis.cli.functions import Unknown
-    from trellis.models import KernelPerceptron
+    from trellis.models import HMM, KernelPerceptron
     from trellis.report import inspect as look
-    from trellis.report import inspect_stages, inspect_supports
+    from trellis.report import inspect_hidden, inspect_stages, inspect_supports
 
     tagger = load(model, functions=Unknown(model))
     data = None if file is None else _read(tagger, model, file, options.names_of(columns), comments)
@@ -61,6 +67,10 @@ def inspect(model: str, file: str | None, columns: str | None, comments: bool, t
         supports = inspect_supports(tagger, data, top)
         _show_supports(tagger, supports)
         found = supports.as_json()
+    elif isinstance(tagger, HMM):
+        hidden = inspect_hidden(tagger, data, top)
+        _show_hidden(tagger, hidden)
+        found = hidden.as_json()
     else:
         whole = look(tagger, data, top)
         _show(tagger, whole, data is not None)
@@ -109,6 +119,51 @@ def _show_supports(tagger: KernelPerceptron, found: SupportInspection) -> None:
     _show_transitions(console, room, found)
 
 
+def _show_hidden(hmm: HMM, found: HiddenInspection) -> None:
+    console, room = _console()
+    console.print(f"{hmm!r}\n{_ended(hmm)}; {len(found.labels)} labels, {hmm.model_.summary}")
+    told = "are not told apart"
+    if found.unknown_classes:
+        told = f"are told by {found.unknown_classes:,} classes: words of their shape, and with their last letters"
+    console.print(f"unknown words {told}")
+    if found.known is not None:
+        console.print(f"{100 * found.known:.2f}% of the tokens are known words")
+    console.print()
+    if any(one.words for one in found.by_label):
+        rows = [[one.label, _count(one.count), _first(_times(word) for word in one.words)] for one in found.by_label]
+        _print_table(console, room, ["label", "tokens", _COMMONEST], *rows)
+    if found.moves:
+        moves = [[f"{one.source} -> {one.target}", _count(one.count), _percent(one.share)] for one in found.moves]
+        _print_table(console, room, ["most frequent transitions", "times", "of all from there"], *moves)
+    if found.classes:
+        classes = [
+            [
+                f"{one.shape} -{one.ending}" if one.ending else one.shape,
+                _count(one.count),
+                _first(f"{label.name} {_percent(label.share)}" for label in one.labels),
+            ]
+            for one in found.classes
+        ]
+        _print_table(console, room, ["largest classes of rare words", "tokens", "labels"], *classes)
+
+
+def _first(texts: Iterable[str]) -> str:
+    return ", ".join(islice(texts, _NAMED))
+
+
+def _times(one: Counted) -> str:
+    return f"{one.name} {_count(one.count)}"
+
+
+def _count(count: float) -> str:
+    """Expected counts are seldom whole."""
+    return f"{count:,.0f}" if count == round(count) else amount(count)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"
+
+
 def _show_transitions(console: Console, room: int | None, found: Inspection | SupportInspection) -> None:
     if found.transitions:
         moves = [[f"{one.feature} -> {one.label}", f"{one.weight:+.3f}"] for one in found.transitions]
@@ -125,13 +180,13 @@ def _show_stages(cascade: Cascade, stages: dict[str, Inspection], with_data: boo
         _show_weights(console, room, found, with_data)
 
 
-def _show(crf: CRF, found: Inspection, with_data: bool) -> None:
+def _show(crf: Weighted, found: Inspection, with_data: bool) -> None:
     console, room = _console()
     console.print(f"{crf!r}\n{_ended(crf)}; {_size_of(found)}\n")
     _show_weights(console, room, found, with_data)
 
 
-def _ended(crf: CRF | Cascade) -> str:
+def _ended(crf: Weighted | HMM | Cascade) -> str:
     ended = "converged" if crf.converged_ else "stopped early" if crf.stopped_early_ else "not converged"
     return f"objective {amount(crf.objective_)} after {crf.iterations_} iterations, {ended}"
 
@@ -166,7 +221,7 @@ def _print_table(console: Console, room: int | None, headings: Sequence[str], *r
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for k, heading in enumerate(headings):
-        table.add_column(heading, justify="left" if k == 0 or heading in ("on", "label") else "right", no_wrap=True)
+        table.add_column(heading, justify="left" if k == 0 or heading in _TEXTS else "right", no_wrap=True)
     others = sum(2 + max(map(cell_len, column)) for column in list(zip(headings, *rows, strict=True))[1:])
     for row in rows:
         first = row[0] if room is None else "\n".join(_folded(row[0], max(room - others - 2, _NARROWEST)))

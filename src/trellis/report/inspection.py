@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from trellis.corpus import Corpus
 from trellis.errors import SettingError
 from trellis.features import Packed, TemplateFeatures
-from trellis.models import CRF, LatticeCRF, SemiCRF
+from trellis.models import LatticeCRF, SemiCRF, SequentialClassifier
+from trellis.models.chain_tagger import ChainTagger
 from trellis.report.groups import Found, Group, of_chain, of_lattices, of_segments
 
 _BYTES = 8 + 2  # a weight and its label
@@ -62,19 +63,25 @@ class Inspection:
         return asdict(self)
 
 
-def inspect(tagger: CRF | SemiCRF | LatticeCRF, data: Corpus | None = None, top: int = 10) -> Inspection:
+Weighted = ChainTagger | SequentialClassifier | SemiCRF | LatticeCRF
+
+
+def inspect(tagger: Weighted, data: Corpus | None = None, top: int = 10) -> Inspection:
     """Looks into a trained model; with `data`, also how much of that the templates know. Of a cascade see
     `inspect_stages`."""
-    if not isinstance(tagger, CRF | SemiCRF | LatticeCRF):
+    if not isinstance(tagger, Weighted):
         raise SettingError(
             f"inspect looks at one model with weights, not at a {type(tagger).__name__}; of a cascade use "
-            "inspect_stages, of a kernel perceptron inspect_supports"
+            "inspect_stages, of a kernel perceptron inspect_supports, of an HMM inspect_hidden"
         )
     if isinstance(tagger, LatticeCRF):
         if data is not None:
             raise SettingError("inspect reads no data for models of lattices; leave it out")
         return inspection_of(of_lattices(tagger.model_), len(tagger.model_.weights), (), 0, top)
-    found = of_segments(tagger.model_) if isinstance(tagger, SemiCRF) else of_chain(tagger.model_)
+    if isinstance(tagger, SemiCRF):
+        found = of_segments(tagger.model_)
+    else:
+        found = of_chain(tagger.model_.linear if isinstance(tagger, SequentialClassifier) else tagger.model_)
     packed = () if data is None else (tagger.model_.pack(data),)
     return inspection_of(found, len(tagger.model_.weights), packed, 0 if data is None else data.tokens, top)
 
