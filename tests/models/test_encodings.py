@@ -127,3 +127,26 @@ def test_pruning_leaves_a_well_formed_path(order):
     assert not len(illegal(crf.classes_, ids, test.offsets, "iob2"))
     lattice = crf.model_.lattice_of_packed(crf.model_.pack(test), test.offsets)
     assert np.isfinite(lattice.marginals().log_z).all()
+
+
+class TestGaps:
+    WORDS = (["She", "looked", "the", "word", "up", "."], ["He", "slept", "."], ["They", "gave", "it", "up", "."])
+    LABELS = ("OBooIO", "OOO", "OBoIO")
+
+    def model(self, encoding):
+        columns = {"word": [*self.WORDS] * 3, "mwe": [list(row) for row in self.LABELS] * 3}
+        corpus = Corpus.from_lists(columns)
+        return CRF(target="mwe", features="word[-1:1]", encoding=encoding, l2=0.1).fit(corpus), corpus
+
+    @pytest.mark.parametrize("encoding", ["gappy", "auto"])
+    def test_a_model_keeps_to_them_and_is_scored_by_spans(self, encoding):
+        model, corpus = self.model(encoding)
+        assert model.model_.encoding == "gappy"
+        report = model.evaluate(corpus)
+        assert (report.f1, report.encoding) == (1.0, "gappy")
+        assert model.score(corpus) == 1.0
+
+    def test_spans_have_no_probabilities(self):
+        model, corpus = self.model("gappy")
+        with pytest.raises(SettingError, match="spans with gaps have no probabilities here; trellis.corpus.spans"):
+            model.predict_spans(corpus)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 F64 = NDArray[np.float64]
 Given = Callable[[int, tuple[int, ...]], F64]
-Hypothesis = tuple[float, tuple[int, ...]]  # log P so far, and the labels
 
 
 def close_dead_ends(scores: F64, blocks: F64, each: int, offsets: NDArray[np.int64]) -> None:
@@ -24,18 +23,30 @@ def close_dead_ends(scores: F64, blocks: F64, each: int, offsets: NDArray[np.int
             scores[t, ~goes_on.any(axis=1)] = -np.inf
 
 
-def beam(length: int, order: int, given: Given, width: int | None) -> Hypothesis:
-    """The best of the `width` labellings that are kept at each token, one for each history; all, without a width."""
-    kept: list[Hypothesis] = [(0.0, ())]
+def beam(length: int, order: int, given: Given, width: int | None) -> tuple[float, list[int]]:
+    """log P and labels of the best of the `width` labellings that are kept at each token, one for each history; of all,
+    without a width. (-inf, []) where there is none."""
+    kept: list[tuple[float, tuple[int, ...]]] = [(0.0, ())]
+    labels: list[list[int]] = []  # at each token, of each labelling that is kept: its last label,
+    ways: list[list[int]] = []  # and which one it goes on from
     for t in range(length):
-        best: dict[tuple[int, ...], Hypothesis] = {}
-        for value, labels in kept:
-            for j, more in enumerate(given(t, _last(labels, order)).tolist()):
-                there = best.get(_last((*labels, j), order))
-                if more > -np.inf and (there is None or value + more > there[0]):
-                    best[_last((*labels, j), order)] = (value + more, (*labels, j))
-        kept = sorted(best.values(), key=lambda one: -one[0])[:width]
-    return kept[0] if kept else (-np.inf, ())
+        best: dict[tuple[int, ...], tuple[float, int]] = {}
+        for n, (value, history) in enumerate(kept):
+            for j, more in enumerate(given(t, history).tolist()):
+                later = _last((*history, j), order)
+                if more > -np.inf and (later not in best or value + more > best[later][0]):
+                    best[later] = (value + more, n)
+        chosen = sorted(best.items(), key=lambda one: -one[1][0])[:width]
+        kept = [(value, history) for history, (value, _) in chosen]
+        ways.append([n for _, (_, n) in chosen])
+        labels.append([history[-1] for history, _ in chosen])
+    if not kept:
+        return -np.inf, []
+    n, path = 0, []
+    for t in range(length - 1, -1, -1):
+        path.append(labels[t][n])
+        n = ways[t][n]
+    return kept[0][0], path[::-1]
 
 
 def marginals(length: int, order: int, given: Given, labels: int) -> tuple[F64, float]:
@@ -58,7 +69,7 @@ def followed(length: int, order: int, given: Given, path: NDArray[np.int32], uni
     """log P of the path I32[tokens]; with numbers between 0 and 1 it is drawn."""
     total, labels = 0.0, tuple[int, ...]()
     for t in range(length):
-        row = given(t, _last(labels, order))
+        row = given(t, labels)
         if uniform is not None:
             p = np.exp(row)
             if not p.any():
@@ -66,7 +77,7 @@ def followed(length: int, order: int, given: Given, path: NDArray[np.int32], uni
             before = np.cumsum(p) - p
             path[t] = np.flatnonzero((before <= uniform[t]) & (p > 0.0))[-1]
         total += float(row[path[t]])
-        labels = (*labels, int(path[t]))
+        labels = _last((*labels, int(path[t])), order)
     return total
 
 

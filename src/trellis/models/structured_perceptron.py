@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 class StructuredPerceptron(Improbable, ChainTagger):
     """A chain whose weights move from the best path towards the gold one wherever the two differ (Collins 2002).
 
-    target, features, min_count, hash_size, tag_dictionary, encoding, only_seen, all_pairs, all_transitions,
-    warm_start: as for a `CRF`.
+    target, features, min_count, hash_size, tag_dictionary, all_pairs, all_transitions, warm_start: as for a `CRF`.
     epochs: how often to pass over the sentences, at most; it ends sooner after one without a mistake.
     averaged: answer with the mean of the weights after every sentence rather than with the last ones.
     batch: one update an epoch, for all sentences at once, on all threads.
     patience: with a dev set, epochs without a better score there.
     seed: of the order of sentences, which is a new one in every epoch.
 
-    It has scores but no probabilities, so it has no marginals.
+    It has scores but no probabilities, so it has no marginals. What labels may follow each other is no setting of its
+    training; give `constraints` to predictions.
     """
 
     optimizer = "perceptron"
@@ -39,8 +39,6 @@ class StructuredPerceptron(Improbable, ChainTagger):
         min_count: int = 1,
         hash_size: int | None = None,
         tag_dictionary: int | None = None,
-        encoding: str | None = None,
-        only_seen: bool = False,
         all_pairs: bool = False,
         all_transitions: bool = False,
         warm_start: bool = False,
@@ -56,8 +54,6 @@ class StructuredPerceptron(Improbable, ChainTagger):
         self.min_count = min_count
         self.hash_size = hash_size
         self.tag_dictionary = tag_dictionary
-        self.encoding = encoding
-        self.only_seen = only_seen
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
         self.warm_start = warm_start

@@ -17,8 +17,7 @@ class StructuredSVM(Improbable, ChainTagger):
     """A chain whose gold paths should score higher than any other by as much as that other costs (Taskar et al. 2003;
     Tsochantaridis et al. 2004): the hinge loss, minimised by block-coordinate Frank-Wolfe.
 
-    target, features, min_count, hash_size, tag_dictionary, encoding, only_seen, all_pairs, all_transitions,
-    warm_start: as for a `CRF`.
+    target, features, min_count, hash_size, tag_dictionary, all_pairs, all_transitions, warm_start: as for a `CRF`.
     l2: the penalty is l2/2 * |theta|^2; the C of other programs is 1/l2.
     costs: what a mistake costs, one number or a dict of them by the token's label; 1 if not given.
     epochs: how often to pass over the sentences, at most; it ends sooner when the duality gap is at most `tol` of the
@@ -27,7 +26,8 @@ class StructuredSVM(Improbable, ChainTagger):
     patience: with a dev set, epochs without a better score there.
     seed: of the order of sentences.
 
-    It has scores but no probabilities, so it has no marginals.
+    It has scores but no probabilities, so it has no marginals. What labels may follow each other is no setting of its
+    training; give `constraints` to predictions.
     """
 
     optimizer = "bcfw"
@@ -45,8 +45,6 @@ class StructuredSVM(Improbable, ChainTagger):
         min_count: int = 1,
         hash_size: int | None = None,
         tag_dictionary: int | None = None,
-        encoding: str | None = None,
-        only_seen: bool = False,
         all_pairs: bool = False,
         all_transitions: bool = False,
         warm_start: bool = False,
@@ -64,8 +62,6 @@ class StructuredSVM(Improbable, ChainTagger):
         self.min_count = min_count
         self.hash_size = hash_size
         self.tag_dictionary = tag_dictionary
-        self.encoding = encoding
-        self.only_seen = only_seen
         self.all_pairs = all_pairs
         self.all_transitions = all_transitions
         self.warm_start = warm_start
