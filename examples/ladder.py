@@ -55,7 +55,8 @@ def climb(train: tr.Corpus, test: tr.Corpus, target: str, features: str) -> None
         (gold, predicted), labels = same_table(test[target], model.predict_column(test))
         unknown = by_knowledge(gold, predicted, known, labels, test.offsets).unknown
         hard = unknown.accuracy if unknown.recall is None else unknown.recall
-        row = [version, name, f"{100 * report.headline:.2f}", f"{100 * hard:.2f}", f"{seconds:.1f}", f"{speed:,.0f}"]
+        shown = f"{100 * hard:.2f}" if unknown.tokens else "-"
+        row = [version, name, f"{100 * report.headline:.2f}", shown, f"{seconds:.1f}", f"{speed:,.0f}"]
         print(f"| {' | '.join(row)} |", flush=True)
     what = "accuracy" if report.f1 is None else "F1 of segments; on unknown words, recall of segments with one of them"
     print(f"\nScore: {what}. {train.tokens:,} tokens to train on, {test.tokens:,} to test.")
@@ -79,13 +80,18 @@ def main() -> None:
     given = parser.parse_args()
     if given.files and len(given.files) != 2:
         parser.error("expected two files, one to train on and one to test")
-    if given.files:
-        train, test = (tr.read_conll(path, columns=given.columns.split(",")) for path in given.files)
-    else:
-        train, test = tr.sample_corpus("train"), tr.sample_corpus("test")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tr.ConvergenceWarning)  # the SVM ends after its epochs
-        climb(train, test, given.target, given.features)
+    try:
+        if given.files:
+            train, test = (tr.read_conll(path, columns=given.columns.split(",")) for path in given.files)
+        else:
+            train, test = tr.sample_corpus("train"), tr.sample_corpus("test")
+        if not test.tokens:
+            parser.error("there is no token to test on")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tr.ConvergenceWarning)  # the SVM ends after its epochs
+            climb(train, test, given.target, given.features)
+    except tr.TrellisError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -28,11 +28,6 @@ COLUMNS = "word,pos,chunk,entity"
 SAME = ("--columns", COLUMNS, "--target", "chunk", "--features", "word[-1:1] + pos[-1:1]", "--l2", "0.5")
 
 
-own_options = pytest.mark.xfail(
-    strict=True, reason="--options of a sequential-classifier are all taken for its optimizer's: cli/choosing.py"
-)
-
-
 def last_json(out):
     return json.loads(out.splitlines()[-1])
 
@@ -157,7 +152,6 @@ class TestOptions:
         found = trellis.load(tmp_path / "m").get_params()
         assert {key: found[key] for key in kept} == kept
 
-    @own_options
     @pytest.mark.parametrize(
         ("options", "kept"),
         [
@@ -186,7 +180,7 @@ class TestOptions:
             (["--model-type", "sequential"], "unknown --model-type 'sequential'; did you mean sequential-classifier?"),
             (["--model-type", "structured-pereptron"], "did you mean structured-perceptron?"),
             (["--model-type", "memm"], "unknown --model-type 'memm'; there are: local-classifier, sequential-cl"),
-            (["--model-type", "hmm", "--loss", "hinge"], "--loss is no setting of a hmm; leave it out; --options has"),
+            (["--model-type", "hmm", "--loss", "hinge"], "--loss is no setting of an hmm; leave it out; --options has"),
             (["--model-type", "hmm", "--order", 3], "order is 3; an HMM has order 1 or 2"),
             (["--model-type", "hmm", "--options", "beam=1"], "has no 'beam'; it has: words=None, smoothing=10.0"),
             (["--model-type", "hmm", "--options", "smoothing=-1"], "smoothing is -1; expected a number >= 0"),
@@ -279,7 +273,6 @@ class TestCheckpoints:
         code, _, err = run(*other, "--options", "steps=4", *more, "--resume")
         assert (code, "the checkpoint was made from other" in err or "made with other features" in err) == (1, True)
 
-    @own_options
     def test_a_sequential_classifier_that_explores_goes_on_to_the_same_bytes(self, training, run, tmp_path):
         own = training("--model-type", "sequential-classifier", "--features", "word[0] + pos[0]")
         own = (*own, "--options", "explore=1")

@@ -199,13 +199,12 @@ def test_one_of_two_files_may_be_standard_input(run, one, monkeypatch):
     assert "FB1: the two are equal" in out
 
 
-def test_other_words_are_warned_of(run, one):
+def test_other_words_are_refused(run, one):
     (one / "other.txt").write_text(ONE.replace("cat", "cow"))
     code, _, err = run("score", "one.txt", "other.txt", "--draws", "5")
-    assert code == 0
+    assert code == 1
     assert err == (
-        "trellis: warning: other.txt:6: the first column is 'cow', but 'cat' at one.txt:6; "
-        "both files must be of the same text\n"
+        "trellis: other.txt:6: the first column is 'cow', but 'cat' at one.txt:6; both files must be of the same text\n"
     )
 
 

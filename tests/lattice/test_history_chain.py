@@ -196,6 +196,20 @@ def test_too_many_histories_are_refused_with_a_way_out():
     assert chain.best(5)[0].tolist() == [0, 0, 0]
 
 
+def test_many_histories_are_no_small_job(monkeypatch):
+    """Plain Python is for little work, not for few tokens."""
+    asked = []
+    monkeypatch.setattr("trellis.lattice.history.worthwhile", lambda work: bool(asked.append(work)) or True)
+    none = Pieces(
+        np.zeros(0, np.int64), np.zeros(2, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+    )
+    chain = HistoryChain.of(np.zeros((10, 40)), np.zeros((40, 40)), none, 2, np.array([0, 10]))
+    chain.best()
+    chain.marginals()
+    chain.best(5)
+    assert asked == [16_000, 16_000, 50]
+
+
 def test_a_long_sentence_is_done():
     rng, tokens = np.random.default_rng(0), 20_000
     none = Pieces(
@@ -203,3 +217,25 @@ def test_a_long_sentence_is_done():
     )
     chain = HistoryChain.of(rng.normal(size=(tokens, 3)), np.zeros((3, 3)), none, 2, np.array([0, tokens]))
     assert chain.best(4)[0].tolist() == chain.scores.argmax(axis=1).tolist()
+
+
+@pytest.mark.parametrize("size", [1e4, 1e15, 1e300])
+@pytest.mark.parametrize("order", [1, 2])
+def test_marginals_sum_to_one_however_large_scores_are(size, order):
+    rng = np.random.default_rng(2)
+    scores, transitions = size * rng.normal(size=(12, 3)), size * rng.normal(size=(3, 3))
+    none = Pieces(
+        np.zeros(0, np.int64), np.zeros(order, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+    )
+    chain = HistoryChain.of(scores, transitions, none, order, np.array([0, 5, 12]))
+    np.testing.assert_allclose(chain.marginals().sum(axis=1), 1.0, atol=1e-9)
+    assert np.all(chain.best()[1] <= 0.0)
+
+
+def test_a_beam_that_no_memory_holds_is_refused():
+    none = Pieces(
+        np.zeros(0, np.int64), np.zeros(4, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)
+    )
+    chain = HistoryChain.of(np.zeros((1000, 50)), np.zeros((50, 50)), none, 4, np.array([0, 1000]))
+    with pytest.raises(SettingError, match="a beam of 6,000,000 is too wide for a sentence of 1,000 tokens"):
+        chain.best(6_000_000)

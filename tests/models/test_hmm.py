@@ -40,10 +40,28 @@ class TestCounting:
         assert model.objective_ == pytest.approx(-(nouns + verbs + emitted))
         assert (model.converged_, model.iterations_) == (True, 0)
 
-    def test_a_weight_of_two_is_as_if_given_twice(self, tmp_path):
+    def test_a_weight_of_two_is_as_if_given_twice(self):
         twice = HMM().fit([*WORDS, WORDS[0]], [*TAGS, TAGS[0]])
         weighted = HMM().fit(WORDS, TAGS, sample_weight=[2, 1, 1])
         assert weighted.model_.events.vector.tolist() == twice.model_.events.vector.tolist()
+        for rare in (1, 2):
+            one = HMM(rare=rare).fit([*WORDS, WORDS[0]], [*TAGS, TAGS[0]])
+            other = HMM(rare=rare).fit(WORDS, TAGS, sample_weight=[2, 1, 1])
+            asked = [["a", "zebra", "runs"]]
+            assert other.predict_marginals(asked)[0].tolist() == one.predict_marginals(asked)[0].tolist()
+
+    @pytest.mark.parametrize("order", [1, 2])
+    def test_a_weight_of_none_is_as_if_not_given(self, order):
+        without = HMM(order=order).fit(WORDS[:2], TAGS[:2])
+        weighted = HMM(order=order).fit(WORDS, TAGS, sample_weight=[1, 1, 0])
+        asked = [["the", "cat", "sees", "the", "zebra"], ["sees"]]
+        assert weighted.predict(asked) == without.predict(asked)
+        assert weighted.objective_ == pytest.approx(without.objective_)
+
+    @pytest.mark.parametrize("settings", [{"smoothing": 1e308}, {"smoothing": 1e-300, "order": 2}])
+    def test_extreme_smoothing_is_explained(self, settings):
+        with pytest.raises(DataError, match="are smoothing or weights extreme"):
+            HMM(**settings).fit(WORDS, TAGS)
 
     def test_what_can_be_learnt_is_learnt(self, fitted, heldout):
         assert fitted.score(heldout) > 0.95
@@ -60,9 +78,7 @@ class TestCounting:
         with pytest.raises(SettingError, match="words is 'form'; the columns are: word, pos, chunk"):
             HMM(target="chunk", words="form").fit(corpus)
         renamed = tr.Corpus.from_lists({"form": WORDS, "lemma": WORDS, "tag": TAGS})
-        with pytest.raises(
-            SettingError, match=r"which column has the words\? Name it with `words` \(beside the target"
-        ):
+        with pytest.raises(SettingError, match=r"which column has the words\? Name it with `words` \(--options"):
             HMM(target="tag").fit(renamed)
 
     def test_without_smoothing_what_was_never_seen_has_no_path(self):
@@ -149,6 +165,17 @@ class TestRawText:
         HMM(target="pos").fit(few, raw=make_corpus(20, 2), checkpoint=tmp_path)
         with pytest.raises(tr.TrellisError, match="was made with other features or from other training data"):
             HMM(target="pos").fit(few, raw=make_corpus(20, 5), checkpoint=tmp_path, resume=True)
+
+
+class TestManyLabels:
+    def test_labels_that_words_have_are_gone_through_and_the_answer_is_the_same(self):
+        rng = np.random.default_rng(0)
+        X = [[f"w{rng.integers(60)}" for _ in range(8)] for _ in range(80)]
+        y = [[f"L{(int(word[1:]) * 7 + rng.integers(3)) % 150}" for word in row] for row in X]
+        model = HMM().fit(X, y)
+        assert len(model.classes_) > 128
+        asked = [*X[:20], ["new", "w3", "newer"]]
+        assert model.predict(asked) == [paths[0].labels for paths in model.predict_kbest(asked, k=1)]
 
 
 class TestAnswers:

@@ -174,6 +174,25 @@ class TestRules:
     def test_exploring_and_an_encoding_go_together(self, corpus):
         SequentialClassifier(target="chunk", features=FEATURES, encoding="auto", explore=1).fit(corpus)
 
+    def test_all_answers_are_of_one_distribution_where_there_are_dead_ends(self):
+        """`q` may only begin a segment that `s` cannot end, and the like: choices are made among those with a way on."""
+        rng = np.random.default_rng(4)
+        words = [[f"w{rng.integers(4)}" for _ in range(4)] for _ in range(30)]
+        kinds = [["S-X", "O"], ["B-X", "E-X"], ["B-X", "I-X", "E-X"], ["O"]]
+        tags = [sum((kinds[k] for k in rng.integers(0, 4, 4)), [])[:4] for _ in words]
+        tags = [row if row[-1] in ("O", "S-X", "E-X") else ["O"] * 4 for row in tags]
+        corpus = tr.Corpus.from_lists({"word": words, "tag": tags})
+        model = SequentialClassifier("tag", "word[0]", encoding="bioes", tag_dictionary=1, l2=0.1).fit(corpus)
+        asked = tr.Corpus.from_lists({"word": [["w0", "w1", "w2"], ["w3", "w3"]]})
+        marginals = model.predict_marginals(asked)
+        for s, paths in enumerate(model.predict_kbest(asked, k=1000)):
+            assert paths[0].labels == model.predict(asked)[s]
+            expected = np.zeros_like(marginals[s])
+            for path in paths:
+                for t, label in enumerate(path.labels):
+                    expected[t, model.classes_.index(label)] += np.exp(path.log_probability)
+            np.testing.assert_allclose(expected, marginals[s], atol=1e-9)
+
     def test_a_tag_dictionary(self, corpus, heldout):
         model = SequentialClassifier(target="chunk", features=FEATURES, tag_dictionary=2).fit(corpus)
         assert model.score(heldout) > 0.9
@@ -231,7 +250,7 @@ class TestRefusals:
         [
             ({"order": 0}, "that is a LocalClassifier"),
             ({"order": 5}, "order is 5; expected a whole number from 0 to 4"),
-            ({"beam": 0}, "beam is 0; expected a whole number >= 1, or None for all"),
+            ({"beam": 0}, "beam is 0; expected a whole number from 1 to 10000, or None"),
             ({"explore": -1}, "explore is -1; expected a whole number >= 0"),
             ({"optimizer": "perceptron"}, "goes sentence by sentence"),
         ],

@@ -31,21 +31,34 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
     for name, value in settings.items():
         is_given = value is not None and value is not False and value != defaults[name]
         if name not in has and name not in ("options", *kind.ignores) and is_given:
-            others = f"; --options has: {listed}" if "options" not in has else ""
-            raise SettingError(f"--{name.replace('_', '-')} is no setting of a {model_type}; leave it out{others}")
-    if "options" not in has:
-        given = settings["options"] or {}
-        for name in given:
-            if name not in more:
-                raise SettingError(f"--options of a {model_type} has no '{name}'; it has: {listed}")
-        own |= given
-    return kind(**own)
+            hint = f"; --options has: {listed}" if "options" not in has else ""
+            raise SettingError(f"--{name.replace('_', '-')} is no setting of {_a(model_type)}; leave it out{hint}")
+    given = settings["options"] or {}
+    others = {name: value for name, value in given.items() if name not in more}
+    if "options" in has:
+        own["options"] = others or None  # of the optimizer, which says what it does not know
+        near = [one for name in others for one in get_close_matches(name, more, 1)]
+        if near:
+            raise SettingError(f"--options of {_a(model_type)}: did you mean {near[0]}? It has: {listed}")
+    elif others:
+        raise SettingError(f"--options of {_a(model_type)} has no '{next(iter(others))}'; it has: {listed}")
+    return kind(**own, **{name: given[name] for name in given if name in more})
+
+
+def _a(model_type: str) -> str:
+    """With its article."""
+    return f"an {model_type}" if model_type == "hmm" else f"a {model_type}"
 
 
 def without_effect(ctx: click.Context, tagger: Any) -> str | None:
     """What to say of options that were given to a model which has no use for them, so that one word can be changed."""
     given = {ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP}
-    idle = [f"--{name} ({why})" for name, why in tagger.ignores.items() if ctx.get_parameter_source(name) in given]
+    defaults = {option.name: option.default for option in ctx.command.params}
+    idle = [
+        f"--{name.replace('_', '-')} ({why})"
+        for name, why in tagger.ignores.items()
+        if ctx.get_parameter_source(name) in given and ctx.params[name] != defaults[name]
+    ]
     return f"without effect: {', '.join(idle)}" if idle else None
 
 

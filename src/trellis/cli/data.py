@@ -102,6 +102,8 @@ def convert(
     else:
         write_atomically(output, data)
     say(f"{found.segments:,} segments from {found.encoding} to {to}; labels repaired: {found.repaired:,}")
+    if found.repaired and encoding is None:
+        say(f"their encoding was guessed; if it is not {found.encoding}, name it with --from")
     if json:
         counts = {"sentences": len(corpus), "tokens": corpus.tokens, "segments": found.segments}
         print_json({"from": found.encoding, "to": to, **counts, "repaired": found.repaired})

@@ -141,7 +141,8 @@ def _known(corpora: list[Corpus], scoring: Scoring) -> list[NDArray[np.bool_] | 
 
 
 def _check_same_text(first: Corpus, second: Corpus) -> None:
-    """DataError with file:line where sentences or gold labels of two files differ; a warning where words do."""
+    """DataError with file:line where sentences, gold labels or, if there are further columns, words of two files
+    differ."""
     import numpy as np
 
     sentences = min(len(first), len(second))
@@ -161,10 +162,7 @@ def _check_same_text(first: Corpus, second: Corpus) -> None:
         )
     _check_alike(first, second, -2, "the gold label")
     if min(len(first.columns), len(second.columns)) > 2:
-        try:
-            _check_alike(first, second, 0, "the first column")
-        except DataError as error:
-            say(f"trellis: warning: {error}")
+        _check_alike(first, second, 0, "the first column")
 
 
 def _check_alike(first: Corpus, second: Corpus, column: int, what: str) -> None:

@@ -83,6 +83,8 @@ class Scoring:
         asked = cls(**{each.name: values[each.name] for each in fields(cls) if each.name in values}, comments=comments)
         if asked.encoding is not None and asked.scheme != "strict":
             raise SettingError(f"--encoding {asked.encoding} is for --scheme strict; give both, or neither")
+        if asked.known_column is not None and not asked.known:
+            raise SettingError("--known-column is for --known; give both, or neither")
         if [*files, *asked.known].count("-") > 1:
             raise SettingError("standard input (-) can be read only once")
         return asked
@@ -156,7 +158,9 @@ class Scoring:
             found["intervals"] = {metric: {"low": one.low, "high": one.high} for metric, one in ranges.items()}
         if self.modes:
             matching = None if detect(names) is None else metrics.match_segments(right, guess, names, offsets, *how)
-            texts += [] if matching is None else [matching.as_text()]
+            texts += (
+                ["no matching modes: the labels are no segment encoding"] if matching is None else [matching.as_text()]
+            )
             found["modes"] = None if matching is None else matching.as_json()
         if known is not None:
             scores = metrics.by_knowledge(right, guess, known, names, offsets, *how)

@@ -130,6 +130,11 @@ def train(
     tagger = cascade.cascade_of(ctx, settings) if staged else estimator_of(ctx, model_type, settings)
     more = options.constraints_of(type(tagger), at_most_once, penalties)
     start = {} if warm_start is None else {"start": _start(warm_start, "cascade" if staged else model_type)}
+    if more and "constraints" not in inspect.signature(tagger.fit).parameters:
+        raise SettingError(
+            f"a training of --model-type {model_type} knows no constraints; give --at-most-once and --penalties to tag "
+            "and eval"
+        )
     if raw is not None and "raw" not in inspect.signature(tagger.fit).parameters:
         raise SettingError(f"--raw is for --model-type hmm; a {'cascade' if staged else model_type} needs labels")
     idle = unused(ctx, tagger, bool(start)) if staged else without_effect(ctx, tagger)

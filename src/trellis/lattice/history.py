@@ -76,11 +76,17 @@ class HistoryChain:
         histories that are kept at each token; without, the most probable of all."""
         paths, totals = np.zeros(len(self.scores), np.int32), np.zeros(len(self.offsets) - 1)
         exact = beam is None or beam >= self.states
+        longest = int(np.diff(self.offsets).max(initial=0))
+        if beam is not None and not exact and beam * longest > _MOST_WAYS:
+            raise SettingError(
+                f"a beam of {beam:,} is too wide for a sentence of {longest:,} tokens; give a smaller one"
+            )
         if exact and self.order == 1:
-            return self.chain().best()
+            paths, totals = self.chain().best()
+            return paths, np.minimum(totals, 0.0)  # what is above is rounding
         if exact:
-            self._check_states()
-        if not worthwhile(len(self.scores)):
+            self._check_states(longest)
+        if not self._compiled(self.states if exact else int(beam or 1)):
             for s, (a, b) in enumerate(self._spans):
                 totals[s], labels = plain.beam(b - a, self.order, self._given(a), None if exact else beam)
                 paths[a : a + len(labels)] = labels
@@ -99,9 +105,9 @@ class HistoryChain:
         """P(y_t = j), F64[tokens, labels]."""
         if self.order == 1:
             return self.chain().marginals().nodes
-        self._check_states()
+        self._check_states(1)
         nodes, log_z = np.empty_like(self.scores), np.zeros(len(self.offsets) - 1)
-        if not worthwhile(len(self.scores)):
+        if not self._compiled(self.states):
             for s, (a, b) in enumerate(self._spans):
                 nodes[a:b], log_z[s] = plain.marginals(b - a, self.order, self._given(a), self.labels)
         else:
@@ -114,7 +120,7 @@ class HistoryChain:
     def sample(self, rng: np.random.Generator) -> I32:
         """A labelling of each sentence, drawn from left to right: I32[tokens]."""
         paths = np.zeros(len(self.scores), np.int32)
-        self._require_ways(self._followed(paths, rng.random(len(paths))), narrow=True)
+        self._require_ways(self._followed(paths, rng.random(len(paths))), narrow=False)
         return paths
 
     def log_probabilities(self, paths: I32) -> F64:
@@ -127,7 +133,10 @@ class HistoryChain:
         S(y) = sum_t s_t[y_t] + transitions[y_(t-1), y_t] - Z_t[y_(t-1)]      Z_t[i] = log sum_j exp(...)
         """
         if self.order != 1:
-            raise SettingError(f"order {self.order}: this can be asked of sequential classifiers of order 1 alone")
+            raise SettingError(
+                f"order {self.order}: a sequential classifier has the best labels, marginals and the probability of "
+                "labels; k best labellings, spans, samples, entropies and constraints are there for order 1 alone"
+            )
         sums = self._log_sums()
         scores = self.scores.copy()
         first = np.zeros(len(scores), bool)
@@ -182,8 +191,9 @@ class HistoryChain:
                     if k < b and pieces.keys[k] == key:
                         own = slice(int(pieces.start[k]), int(pieces.start[k + 1]))
                         row[pieces.label[own]] += pieces.weight[own]
-                total = float(log_sum(row, axis=0))
-                rows[t, history] = row - total if total > -np.inf else row
+                high = float(row.max())
+                # not both at once: far from 0 the sum of the two would be a rounded one
+                rows[t, history] = (row - high) - log_sum(row - high, axis=0) if high > -np.inf else row
             return rows[t, history]
 
         return given
@@ -204,10 +214,15 @@ class HistoryChain:
     def _spans(self) -> list[tuple[int, int]]:
         return list(zip(self.offsets.tolist(), self.offsets[1:].tolist(), strict=False))
 
-    def _check_states(self) -> None:
-        longest = int(np.diff(self.offsets).max(initial=0))
-        if self.states > _MOST_STATES or self.states * longest > _MOST_WAYS:
-            raise SettingError(f"order {self.order} means {self.states:,} histories, which is too many; {_BEAM}")
+    def _compiled(self, histories: int) -> bool:
+        """Whether to use kernels where so many histories are kept: each is as much work as a token."""
+        return worthwhile(len(self.scores) * histories)
+
+    def _check_states(self, tokens: int) -> None:
+        """SettingError where there are too many histories, for themselves or for that number of tokens."""
+        if self.states > _MOST_STATES or self.states * tokens > _MOST_WAYS:
+            where = f" at each of {tokens:,} tokens" if self.states <= _MOST_STATES else ""
+            raise SettingError(f"order {self.order} means {self.states:,} histories{where}, which is too many; {_BEAM}")
 
     def _require_ways(self, totals: NDArray[np.float64], narrow: bool) -> None:
         """NoLegalPathError for the first sentence that ends nowhere."""

@@ -3,7 +3,7 @@ known."""
 
 from trellis.markov.events import Events, Vocabulary, counted
 from trellis.markov.expected import Expectation
-from trellis.markov.tables import MOST_OF_ORDER_2, Prior, Tables, lattice_of
+from trellis.markov.tables import MOST_OF_ORDER_2, Prior, Tables, add_ends, lattice_of
 from trellis.markov.unknown import UnknownWords
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Tables",
     "UnknownWords",
     "Vocabulary",
+    "add_ends",
     "counted",
     "lattice_of",
 ]

@@ -111,6 +111,7 @@ def counted(
         keys += np.where(place[inner] >= 2, gold[np.maximum(inner - 2, 0)], labels).astype(np.int64) * labels**2
     shape = shape_of(order, labels)
     pairs = np.searchsorted(vocabulary.keys, words.astype(np.int64) * labels + gold)
+    pairs = np.minimum(pairs, len(vocabulary.label) - 1)  # sentences of weight 0 may have others
     return Events(
         sums(gold[begins], times[begins], labels),
         sums(gold[ends], times[ends], labels),

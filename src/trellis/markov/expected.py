@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import DataError
 from trellis.labels import first_tokens
 from trellis.lattice.windows import WindowChain
 from trellis.markov.events import Events, Vocabulary, shape_of, sums
@@ -59,15 +60,15 @@ class Expectation:
         def one(raw: Raw) -> tuple[Events, float]:
             return expected(raw, tables, self.vocabulary)
 
-        if self.threads > 1 and len(self.raw) > 1:
-            with ThreadPoolExecutor(self.threads) as pool:
-                found = list(pool.map(one, self.raw))
-        else:
-            found = [one(raw) for raw in self.raw]
         counts, likelihood = self.tagged.vector, tables.log_likelihood(self.tagged) + tables.log_prior(self.prior)
-        for events, log_p in found:
-            counts = counts + self.weight * events.vector
-            likelihood += self.weight * log_p
+        with ThreadPoolExecutor(self.threads) as pool:
+            # a few at a time: the events of all batches could be more than memory holds
+            for first in range(0, len(self.raw), 2 * self.threads):
+                for events, log_p in pool.map(one, self.raw[first : first + 2 * self.threads]):
+                    counts = counts + self.weight * events.vector
+                    likelihood += self.weight * log_p
+        if not (math.isfinite(likelihood) and np.isfinite(counts).all()):
+            raise DataError("training led to probabilities that are no numbers; are smoothing or weights extreme?")
         return -likelihood, counts
 
 

@@ -115,12 +115,8 @@ class Tables:
 def lattice_of(emissions: F64, tables: Tables, offsets: I64) -> Chain | WindowChain:
     """The paths of sentences whose tokens emit with the log-probabilities F64[tokens, labels], -inf where a label is
     not possible. log Z is log P(x)."""
-    first, stop, follow, _ = tables.logs
-    begins = first_tokens(offsets)
-    ends = np.append(begins[1:], True)[: len(emissions)]
-    scores = emissions.copy()
-    scores[begins] += first
-    scores[ends] += stop
+    follow, scores = tables.logs[2], emissions.copy()
+    add_ends(scores, tables, offsets)
     if tables.third is None:
         return Chain(scores, follow, offsets)
     allowed = Allowed.of_mask(emissions > -np.inf)
@@ -129,6 +125,13 @@ def lattice_of(emissions: F64, tables: Tables, offsets: I64) -> Chain | WindowCh
     # -1 before the sentence is the last row; cells of first tokens are on no arc
     cells = np.where(last >= 0, follow[before, last, here], 0.0)
     return WindowChain(scores[allowed.sites], cells, offsets, windows)
+
+
+def add_ends(scores: F64, tables: Tables, offsets: I64) -> None:
+    """Adds what it costs to begin and to end a sentence with a label to the scores of first and last tokens."""
+    begins = first_tokens(offsets)
+    scores[begins] += tables.logs[0]
+    scores[np.append(begins[1:], True)[: len(scores)]] += tables.logs[1]
 
 
 def _of_labels(mean: F64) -> F64:

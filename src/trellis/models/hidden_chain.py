@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import NoLegalPathError
 from trellis.features import Batch, Packed, TemplateFeatures
 from trellis.features.numbering import Numbering
-from trellis.markov import Events, Prior, Tables, UnknownWords, Vocabulary, lattice_of
+from trellis.jit import worthwhile
+from trellis.lattice import Allowed, RestrictedWorkChain
+from trellis.lattice.restricted import MANY
+from trellis.markov import Events, Prior, Tables, UnknownWords, Vocabulary, add_ends, lattice_of
 from trellis.models.answers import Answers
 from trellis.models.batches import Sentences
 from trellis.models.probabilities import Lattice
@@ -68,21 +72,41 @@ class HiddenChain(Answers):
         answer: Callable[[Packed, I64, int], Answer],
         copies: int = 1,
     ) -> list[Answer]:
-        return super().placed_batches(corpus_of_words(data, self.column), threads, answer, copies)
+        try:
+            return super().placed_batches(corpus_of_words(data, self.column), threads, answer, copies)
+        except NoLegalPathError as error:
+            if self.prior.strength > 0.0:
+                raise
+            hint = "; without smoothing, what was never seen is impossible"
+            raise NoLegalPathError(f"{error.what}{hint}", error.sentence) from None
 
     def lattice_of_packed(self, packed: Packed, offsets: I64, imposed: Prepared | None = None) -> Lattice:
         return lattice_of(self.emissions(packed), self.tables, offsets)
+
+    def best_of_packed(self, packed: Packed, offsets: I64) -> I32:
+        """With many labels, of which a word has few, only those are gone through."""
+        first, stop, follow, _ = self.tables.logs
+        if len(self.labels) <= MANY or self.tables.third is not None or not worthwhile(int(offsets[-1])):
+            return super().best_of_packed(packed, offsets)
+        emissions = self.emissions(packed)
+        if not all(np.isfinite(one).all() for one in (first, stop, follow)):
+            return self.best_of_lattice(lattice_of(emissions, self.tables, offsets))
+        allowed = Allowed.of_mask(emissions > -np.inf)
+        add_ends(emissions, self.tables, offsets)
+        return RestrictedWorkChain(emissions[allowed.sites], allowed, follow, offsets).best()[0]
 
     def emissions(self, packed: Packed) -> F64:
         """log P(word | label) of every token, F64[tokens, labels]; of unknown words up to what is the same for all
         labels."""
         numbers = numbers_of(packed, self.features)
         words = numbers[:, 0]
-        known = np.flatnonzero(words >= 0)
+        # a word that counts for nothing (`sample_weight`) is as unknown as one that was never seen
+        counts = np.append(np.diff(self.vocabulary.start), 0)[words] > 0
+        known = np.flatnonzero(counts)
         scores = np.full((len(words), len(self.labels)), -np.inf)
         token, pair = self.vocabulary.pairs_of(words[known])
         scores[known[token], self.vocabulary.label[pair]] = self.tables.logs[3][pair]
-        others = np.flatnonzero(words < 0)
+        others = np.flatnonzero(~counts)
         if len(others):
             scores[others] = 0.0 if self.unknown is None else self.unknown.scores(numbers[others, 1:])
         return scores

@@ -55,10 +55,10 @@ def from_labels(
     own, more = numbers[: len(gold)], numbers[len(gold) :]
     words = own[:, 0]
     times = np.repeat(np.ones(len(offsets) - 1) if weights is None else weights, np.diff(offsets))
-    rare = np.bincount(words, minlength=features.attributes)[words] <= sizes.rare
+    rare = np.bincount(words, times, features.attributes)[words] <= sizes.rare
     classes = features.attributes - _words(features)
     unknown = UnknownWords.learn(own[:, 1:], gold, rare, classes, times, labels)
-    seen = np.unique(words.astype(np.int64) * labels + gold)
+    seen = np.unique((words.astype(np.int64) * labels + gold)[times > 0])
     vocabulary = Vocabulary.of_keys(seen, _words(features), labels)
     tagged = counted(words, gold, offsets, labels, sizes.order, vocabulary, weights)
     prior = Prior.of(sizes.smoothing, tagged)
@@ -103,7 +103,9 @@ def words_column(corpus: Corpus, column: str | None, target: str | None) -> str:
     if "word" in others or len(others) == 1:
         return "word" if "word" in others else others[0]
     there = ", ".join(others) or "none"
-    raise SettingError(f"which column has the words? Name it with `words` (beside the target: {there})")
+    raise SettingError(
+        f"which column has the words? Name it with `words` (--options words=NAME; beside the target: {there})"
+    )
 
 
 def _learnt(corpus: Corpus, raw: Corpus | None, column: str, suffix: int, threads: int) -> tuple[TemplateFeatures, I32]:

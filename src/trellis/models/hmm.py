@@ -156,6 +156,10 @@ class HMM(ProbableTagger[HiddenChain]):
         corpus = corpus_of_words(X, self.words or WORD)
         column = words_column(corpus, self.words, self.target if y is None else None)
         more = None if raw is None else corpus_of_words(raw, column)
+        if more is not None and not more.tokens:
+            raise DataError("there is no token in the raw text", more.path)
+        if more is None and not (self.steps is None and self.raw_weight == 1.0):
+            warnings.warn("steps and raw_weight are for raw text, and none is given", stacklevel=3)
         weights = weights_of(sample_weight, len(corpus))
         return from_labels(corpus, more, column, given, sizes, weights, self._threads)
 

@@ -26,7 +26,7 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-_HELD = 1 << 21  # numbers in blocks of transitions, one a token, that are there at a time: 16 MB
+_HELD = 1 << 21  # scores that are there at a time: 16 MB
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,7 @@ class SequentialChain(Answers):
         return np.concatenate([np.zeros((0, len(self.labels))), *rows])
 
     def lattice_of_packed(self, packed: Packed, offsets: I64, imposed: Prepared | None = None) -> Lattice:
-        linear = self.linear
-        blocks = linear.transitions_of(packed)
-        return HistoryChain(
-            linear.scores_in(packed, offsets), blocks, self._pieces, linear.layout.order, offsets
-        ).chain()
+        return self._histories(packed, offsets).chain()
 
     def log_probabilities(self, packed: Packed, offsets: I64, labels: I32) -> F64:
         """log P of labels I32[tokens], F64[sentences]."""
@@ -90,10 +86,8 @@ class SequentialChain(Answers):
         return np.concatenate(found)
 
     def histories(self, packed: Packed, offsets: I64) -> Iterator[HistoryChain]:
-        """Of all sentences; in parts where each token has transitions of its own, for the memory that takes."""
-        most = int(offsets[-1]) + 1
-        if packed.arcs is not None:
-            most = max(1, _HELD // len(self.labels) ** 2)
+        """Of all sentences, in parts, for the memory of scores and, above all, of transitions for each token."""
+        most = max(1, _HELD // len(self.labels) ** (1 if packed.arcs is None else 2))
         for first, last in runs(offsets, most):
             a, b = int(offsets[first]), int(offsets[last])
             yield self._histories(packed.part(a, b), offsets[first : last + 1] - a)

@@ -10,8 +10,6 @@ from trellis.models.sequential_chain import SequentialChain
 from trellis.models.serial import description_of, model_from, reading
 from trellis.store import Tensors
 
-MOST_HISTORIES = 1 << 22  # that are kept at a token: more would not fit into memory
-
 
 def sequential_description_of(
     kind: str, params: dict[str, Any], training: dict[str, Any], model: SequentialChain
@@ -28,7 +26,4 @@ def sequential_model_from(
     with reading(path):
         if linear.layout.order == 0 or linear.pruner is not None:
             raise ValueError("order of a sequential classifier")
-        beam, histories = params.get("beam"), len(linear.labels) ** linear.layout.order
-        if type(beam) is int and min(beam, histories) > MOST_HISTORIES:
-            raise ValueError("beam")
     return params, training, SequentialChain(linear)

@@ -17,6 +17,7 @@ from trellis.labels import PATH_ENCODINGS
 USUAL_L2 = 1.0  # where none is given
 MOST_ORDER = 4  # of a chain: tuples of labels are numbered in 62 bits, up to 4,096 labels
 MOST_LENGTH = 1000  # tokens of a segment
+MOST_BEAM = 10_000  # histories: a search takes as many steps for each that is kept
 MOST_SUFFIX = 20  # letters
 MOST_STATES = 4096  # as many as there may be labels
 MOST_DEGREE = 20  # of a polynomial kernel: numbers grow beyond what floats can tell apart
@@ -122,7 +123,7 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "epochs": (is_count, "a whole number >= 1"),
     "averaged": (lambda v: isinstance(v, bool), "True or False"),
     "batch": (lambda v: isinstance(v, bool), "True or False"),
-    "beam": (lambda v: v is None or is_count(v), "a whole number >= 1, or None for all"),
+    "beam": (lambda v: v is None or (is_count(v) and v <= MOST_BEAM), f"a whole number from 1 to {MOST_BEAM}, or None"),
     "explore": (lambda v: v == 0 or is_count(v), "a whole number >= 0"),
     "words": (lambda v: v is None or isinstance(v, str), "the name of a column, or None"),
     "smoothing": (_is_amount, "a number >= 0"),

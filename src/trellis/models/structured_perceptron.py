@@ -26,7 +26,11 @@ class StructuredPerceptron(Improbable, ChainTagger):
     """
 
     optimizer = "perceptron"
-    ignores: ClassVar = {"l2": "a perceptron has no prior"}
+    ignores: ClassVar = {
+        "l2": "a perceptron has no prior",
+        "tol": "it ends after its epochs, or one without a mistake",
+        "max_iter": "its epochs are an option of their own",
+    }
 
     def __init__(
         self,

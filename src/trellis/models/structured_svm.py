@@ -40,7 +40,7 @@ class StructuredSVM(Improbable, ChainTagger):
         costs: float | Mapping[str, float] | None = None,
         epochs: int = 50,
         averaged: bool = True,
-        tol: float = 1e-2,
+        tol: float = 1e-5,
         patience: int = 10,
         min_count: int = 1,
         hash_size: int | None = None,

@@ -17,6 +17,13 @@ def corpus_of_words(X: Sentences, column: str) -> Corpus:
     key, or a list with one string."""
     if isinstance(X, Corpus):
         return X
+    if isinstance(X, str | bytes) or not hasattr(X, "__getitem__"):
+        raise DataError(f"expected a corpus (read_conll) or a list of sentences, not {type(X).__name__}")
+    for s, row in enumerate(X, 1):
+        if isinstance(row, str) and " " in row:
+            raise DataError(
+                f"sentence {s} is text with spaces, of which every letter would be a token; cut it into words"
+            )
     return Corpus.from_lists(
         {column: [[_word(t, s, k, column) for k, t in enumerate(row, 1)] for s, row in enumerate(X, 1)]}
     )

@@ -46,9 +46,9 @@ def choices(
     if high == -np.inf:
         return
     exp_into(row, high, space)
-    shift = high + np.log(_sum(space))
-    for j in range(labels):
-        row[j] -= shift
+    shift = np.log(_sum(space))
+    for j in range(labels):  # not both at once: far from 0 the sum of the two would be a rounded one
+        row[j] = (row[j] - high) - shift
 
 
 @ordered_kernel
