@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
+import runpy
 import stat
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from trellis.corpus import Corpus, sample_corpus, write_conll
+from trellis.models import MODEL_TYPES
 from trellis.optim import OPTIMIZERS
 
 ROOT = Path(__file__).parents[2]
@@ -118,3 +121,18 @@ def commands(block):
         elif out:
             out[-1][1] += line
     return out
+
+
+def test_settings_of_the_ladder_are_in_its_table():
+    text = (ROOT / "docs" / "ladder.md").read_text(encoding="utf-8")
+    for name, kind in MODEL_TYPES.items():
+        row = re.search(rf"^\| `{name}` \| (.*) \|$", text, re.MULTILINE)
+        for each in re.findall(r"`(\w+)=(.*?)`", row[1]) if row else []:
+            assert repr(inspect.signature(kind).parameters[each[0]].default) == each[1]
+
+
+def test_the_table_of_the_ladder_has_every_rung_of_the_example():
+    text = (ROOT / "docs" / "ladder.md").read_text(encoding="utf-8")
+    rungs = runpy.run_path(str(ROOT / "examples" / "ladder.py"))["RUNGS"]
+    for version, name, *_ in rungs:
+        assert text.count(f"| {version} | {name} |") == 4

@@ -175,11 +175,11 @@ class TestRules:
         SequentialClassifier(target="chunk", features=FEATURES, encoding="auto", explore=1).fit(corpus)
 
     def test_all_answers_are_of_one_distribution_where_there_are_dead_ends(self):
-        """`q` may only begin a segment that `s` cannot end, and the like: choices are made among those with a way on."""
+        """A word that may only begin a segment, before one that cannot end it: choices have a way on."""
         rng = np.random.default_rng(4)
         words = [[f"w{rng.integers(4)}" for _ in range(4)] for _ in range(30)]
         kinds = [["S-X", "O"], ["B-X", "E-X"], ["B-X", "I-X", "E-X"], ["O"]]
-        tags = [sum((kinds[k] for k in rng.integers(0, 4, 4)), [])[:4] for _ in words]
+        tags = [[label for k in rng.integers(0, 4, 4) for label in kinds[k]][:4] for _ in words]
         tags = [row if row[-1] in ("O", "S-X", "E-X") else ["O"] * 4 for row in tags]
         corpus = tr.Corpus.from_lists({"word": words, "tag": tags})
         model = SequentialClassifier("tag", "word[0]", encoding="bioes", tag_dictionary=1, l2=0.1).fit(corpus)
