@@ -51,6 +51,8 @@ def score(
       trellis score nested.txt --layers 2
     """
     scoring = Scoring.of(asked, comments, file, other)
+    if metric is not None and other is None:
+        raise SettingError("--metric is for two files; leave it out, or give OTHER")
     first = _read(file, comments, layers or 1)
     if layers is not None:
         if other is not None or scoring.more:

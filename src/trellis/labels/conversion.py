@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from trellis.errors import DataError, SettingError
 from trellis.labels.encode import encoded
 from trellis.labels.encoding import detect, illegal, known
+from trellis.labels.gaps import is_gappy
 from trellis.labels.packed import check_packed, occurring, place_in
 from trellis.labels.reading import check_prefixes, read_segments, segment_types
 
@@ -96,6 +97,8 @@ def encoding_in(
     `whose` labels they are."""
     found = detect(labels, tokens, offsets) if encoding is None else known(encoding)
     if found is None:
+        if is_gappy(labels):
+            raise SettingError(f"{whose} are of spans with gaps (gappy), which no other encoding can hold")
         some = ", ".join(map(repr, labels[:3]))
         raise SettingError(f"{whose} ({some}, ...) are of no segment encoding such as B-X, I-X, O; convert others")
     check_prefixes(tokens, labels, found)

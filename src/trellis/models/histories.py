@@ -30,10 +30,10 @@ def pieces_of(layout: WeightLayout, weights: F64) -> Pieces:
     """The weights of pieces of two labels or more."""
     keys, counts = _pieces(layout)
     cut = np.concatenate([[0], np.cumsum([len(one) for one in keys])]).astype(np.int64)
-    start = np.concatenate([[0], *(np.cumsum(one) for one in [np.concatenate([np.zeros(0, np.int64), *counts])])])
+    start = np.cumsum(np.concatenate([[0], *counts])).astype(np.int64)
     label = np.concatenate([np.zeros(0, np.int32), *(rows[:, -1] for rows in layout.tuples)]).astype(np.int32)
     every = np.concatenate([np.zeros(0, np.int64), *keys])
-    return Pieces(every, cut, start.astype(np.int64), label, weights[layout.tuples_at :])
+    return Pieces(every, cut, start, label, weights[layout.tuples_at :])
 
 
 def local_layout(layout: WeightLayout) -> WeightLayout:

@@ -122,7 +122,8 @@ class SequentialClassifier(ProbableTagger[SequentialChain]):
     def _model(self) -> SequentialChain:
         """With the beam as it is set now."""
         check_settings(self, "beam")
-        return replace(super()._model, beam=self.beam)
+        model = super()._model
+        return model if model.beam == self.beam else replace(model, beam=self.beam)
 
     def fit(
         self,
