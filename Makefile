@@ -16,19 +16,25 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test lint
 	@$(MAKE) --no-print-directory -j 2 compiled again
 
+# those that run beside the kernels' own runs, which take less time than all the rest
+BESIDE := tests/docs tests/studies
+
 compiled: $(VENV)/installed-test
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(addprefix --ignore=,$(BESIDE))
 
 CASCADE := tests/cascade/test_expanding.py tests/cascade/test_joint_gradient.py
 
-# the kernels once more, uncompiled, and with every index checked, beside the rest; what they say is shown at the end
+# the kernels once more, uncompiled, and with every index checked, then documentation and studies, beside the rest; what
+# they say is shown at the end
 again: $(VENV)/installed-test
 	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features $(CASCADE) \
 	  > $(VENV)/uncompiled.txt 2>&1 || { cat $(VENV)/uncompiled.txt; exit 1; }
 	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective $(CASCADE) \
 	  > $(VENV)/boundscheck.txt 2>&1 || { cat $(VENV)/boundscheck.txt; exit 1; }
+	@$(BIN)/python -m pytest $(BESIDE) > $(VENV)/beside.txt 2>&1 || { cat $(VENV)/beside.txt; exit 1; }
 	@echo "The kernels once more, uncompiled: $$(tail -n 1 $(VENV)/uncompiled.txt)"
 	@echo "And with every index checked: $$(tail -n 1 $(VENV)/boundscheck.txt)"
+	@echo "Documentation and studies: $$(tail -n 1 $(VENV)/beside.txt)"
 
 lint: $(VENV)/installed-test
 	@$(BIN)/ruff check src tests examples

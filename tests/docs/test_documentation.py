@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_HERE = ("make ", "trellis bench", "trellis reproduce", "trellis data get conll", "pip ")  # other tests run these
+SHOWING = ["docs/label-bias.md", "docs/recipes.md"]  # all that their blocks print stands in comments at the margin
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 
 
@@ -52,12 +53,14 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_python_blocks_run(page, folder):
+    if page.relative_to(ROOT).as_posix() in SHOWING:
+        return  # see below
     namespace = {}
     for text in blocks(page, "python"):
         exec(compile(text, str(page), "exec"), namespace)
 
 
-@pytest.mark.parametrize("name", ["docs/label-bias.md", "docs/recipes.md"])
+@pytest.mark.parametrize("name", SHOWING)
 def test_comments_at_the_margin_are_what_is_printed(name, folder, capsys):
     namespace = {}
     for text in blocks(ROOT / name, "python"):
