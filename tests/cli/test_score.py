@@ -208,6 +208,13 @@ def test_other_words_are_refused(run, one):
     )
 
 
+def test_an_encoding_that_the_gold_labels_are_not_of_is_warned_of(run, one):
+    code, _, err = run("score", "one.txt", "--scheme", "strict", "--encoding", "bioes")
+    assert code == 0
+    assert "gold labels are not well-formed in bioes; is it theirs?" in err
+    assert "warning" not in run("score", "one.txt", "--scheme", "strict", "--encoding", "iob2")[2]
+
+
 GAPPY = "take B-V B-V\nhis o o\ngood b-N b-N\nfriend i-N i-N\noff I-V I-V\nguard I-V O\n\n"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trellis.cli.console import say
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -95,10 +96,16 @@ class Scoring:
         return bool(self.modes or self.known or self.confusion or self.intervals)
 
     def report(self, gold: Column, predicted: Column, offsets: NDArray[np.int64]) -> Report:
-        """The scores."""
+        """The scores; a warning where gold labels are not well-formed in the encoding that was named."""
+        from trellis.labels import illegal
         from trellis.metrics import compare
 
-        return compare(gold, predicted, offsets, self.scheme, self.encoding_of(gold, predicted))
+        encoding, right = self.encoding_of(gold, predicted), gold.compact()
+        report = compare(gold, predicted, offsets, self.scheme, encoding)
+        bad = 0 if encoding is None else len(illegal(right.strings, right.ids, offsets, encoding))
+        if bad:
+            say(f"trellis: warning: {bad:,} gold labels are not well-formed in {encoding}; is it theirs?")
+        return report
 
     def encoding_of(self, *columns: Column) -> str | None:
         """The encoding that was named, for labels of segments; others, such as those of a lower stage, have none."""

@@ -43,8 +43,6 @@ class SpanSet:
             return NotImplemented
         return len(self) == len(other) and bool(common(self, other)[0].all())
 
-    __hash__ = None  # type: ignore[assignment]  # arrays have none
-
     @property
     def begin(self) -> I64:
         """[spans]: the first token of each."""

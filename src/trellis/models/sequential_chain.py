@@ -34,16 +34,15 @@ class SequentialChain(Answers):
     """A `linear` chain whose scores are normalised label by label rather than over all paths; `beam`: how many
     histories are kept in search of the best labels, None for all."""
 
+    labels: tuple[str, ...]
+    features: FeatureKind
     linear: LinearChain
     beam: int | None = None
 
-    @property
-    def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        return self.linear.labels
-
-    @property
-    def features(self) -> FeatureKind:  # type: ignore[override]
-        return self.linear.features
+    @classmethod
+    def of(cls, linear: LinearChain, beam: int | None = None) -> SequentialChain:
+        """With the labels and features of the chain."""
+        return cls(linear.labels, linear.features, linear, beam)
 
     @property
     def weights(self) -> F64:

@@ -168,7 +168,7 @@ class SequentialClassifier(ProbableTagger[SequentialChain]):
         linear = LinearChain(
             tuple(given.labels), features, layout, np.zeros(layout.size), None, rules, encoding, self.only_seen
         )
-        held_out = None if dev is None else Development(SequentialChain(linear, self.beam), dev, dev_y, self.target)
+        held_out = None if dev is None else Development(SequentialChain.of(linear, self.beam), dev, dev_y, self.target)
         outcome = self._trained(linear, data, histories, optimizer, keeping, "gold", held_out, X)
         for n in range(1, int(self.explore) + 1):
             before = linear.with_weights(outcome.theta)
@@ -176,9 +176,11 @@ class SequentialClassifier(ProbableTagger[SequentialChain]):
             layout = layout_after(base, data, histories, int(self.order))
             linear = replace(linear, layout=layout, weights=np.zeros(layout.size), prepared=None)
             linear = linear.with_weights(carried_over(linear, before))
-            held_out = None if dev is None else Development(SequentialChain(linear, self.beam), dev, dev_y, self.target)
+            held_out = (
+                None if dev is None else Development(SequentialChain.of(linear, self.beam), dev, dev_y, self.target)
+            )
             outcome = self._trained(linear, data, histories, optimizer, keeping, f"explore-{n}", held_out, X)
-        model = SequentialChain(linear, self.beam).with_weights(outcome.theta)
+        model = SequentialChain.of(linear, self.beam).with_weights(outcome.theta)
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model, outcome, columns)
         warn_of_scores(outcome)
@@ -249,5 +251,5 @@ class SequentialClassifier(ProbableTagger[SequentialChain]):
 
 def _drawn(linear: LinearChain, data: Labelled, seed: int) -> I32:
     """Labels that the classifier gives the training data, drawn from left to right."""
-    rng, model = np.random.default_rng(seed), SequentialChain(linear)
+    rng, model = np.random.default_rng(seed), SequentialChain.of(linear)
     return np.concatenate([chain.sample(rng) for chain in model.histories(data.packed, data.offsets)])

@@ -26,4 +26,4 @@ def sequential_model_from(
     with reading(path):
         if linear.layout.order == 0 or linear.pruner is not None:
             raise ValueError("order of a sequential classifier")
-    return params, training, SequentialChain(linear, params.get("beam"))
+    return params, training, SequentialChain.of(linear, params.get("beam"))
