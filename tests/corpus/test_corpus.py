@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trellis.corpus import Column, Corpus, concatenate
+from trellis.corpus import Column, Corpus, concatenate, parse_conll
 from trellis.errors import DataError, SettingError
 
 WORDS = [["a", "b"], [], ["a"], ["c", "b", "a"]]
@@ -150,3 +150,12 @@ class TestColumn:
 
     def test_index(self):
         assert Column.of(["b", "a", "b"]).index == {"b": 0, "a": 1}
+
+
+def test_sentences_are_picked_by_their_numbers_in_any_order():
+    corpus = parse_conll(b"a X\nb Y\n\nc X\n\nd Z\ne X\n\n", ["word", "tag"], "f.txt")
+    found = corpus.picked(np.array([2, 0, 2]))
+    assert found.sentences("word") == [["d", "e"], ["a", "b"], ["d", "e"]]
+    assert found.sentences("tag") == [["Z", "X"], ["X", "Y"], ["Z", "X"]]
+    assert [found.place(t) for t in (0, 3)] == ["f.txt:6", "f.txt:2"]
+    assert len(corpus.picked(np.zeros(0, np.int64))) == 0

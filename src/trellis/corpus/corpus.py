@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trellis.corpus.column import Column
 from trellis.errors import DataError, SettingError
 from trellis.labels import runs
+from trellis.labels.packed import ranges
 
 _NAME = re.compile(r"[^\s,%\[\]]+")
 
@@ -76,6 +77,15 @@ class Corpus:
         columns = {name: Column(c.ids[a:b], c.strings) for name, c in self.columns.items()}
         lines = None if self.lines is None else self.lines[a:b]
         return replace(self, columns=columns, offsets=cuts - a, lines=lines)
+
+    def picked(self, sentences: NDArray[np.int64]) -> Corpus:
+        """The sentences of these numbers, in their order, as a corpus of their own; the string tables are shared."""
+        lengths = np.diff(self.offsets)[sentences]
+        tokens = ranges(self.offsets[sentences], lengths)
+        columns = {name: Column(column.ids[tokens], column.strings) for name, column in self.columns.items()}
+        lines = None if self.lines is None else self.lines[tokens]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return replace(self, columns=columns, offsets=offsets, lines=lines)
 
     def rows(self, which: NDArray[np.bool_], offsets: NDArray[np.int64]) -> Corpus:
         """The tokens marked in BOOL[tokens], cut into sentences by new offsets."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.features.inputs import Inputs
 from trellis.jit import worthwhile
 from trellis.lattice import Allowed
-from trellis.lattice.segments import SpanAttributes
+from trellis.lattice.segments import SpanAttributes, gathered
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Packed:
 
     An id of -1 is an attribute the model has never seen. `values` is None when every value is 1. `arcs`: attributes
     of the transition into each token, where there are such; they have numbers of their own. `allowed`: the labels that
-    each token may have, if not all. `spans`: attributes of spans of tokens, for models of segments.
+    each token may have, if not all. `spans`: attributes of spans of tokens, for models of segments. `inputs`: what an
+    encoder sees, for models that have one.
     """
 
     indptr: NDArray[np.int64]
@@ -28,6 +30,7 @@ class Packed:
     arcs: Packed | None = None
     allowed: Allowed | None = None
     spans: SpanAttributes | None = None
+    inputs: Inputs | None = None
 
     def part(self, first: int, last: int) -> Packed:
         """Tokens first..last."""
@@ -39,11 +42,13 @@ class Packed:
             None if self.arcs is None else self.arcs.part(first, last),
             None if self.allowed is None else self.allowed.part(first, last),
             None if self.spans is None else self.spans.part(first, last),
+            None if self.inputs is None else self.inputs.part(first, last),
         )
 
     @classmethod
     def joined(cls, parts: Sequence[Packed]) -> Packed:
-        """Runs of tokens one after the other, at least one; all or none have `arcs`, or `allowed`, and none `spans`."""
+        """Runs of tokens one after the other, at least one; all or none have `arcs`, or `allowed`, and none `spans` or
+        `inputs`."""
         bases = np.cumsum([0, *(len(part.ids) for part in parts)]).tolist()
         starts = [part.indptr[1:] + base for part, base in zip(parts, bases[:-1], strict=True)]
         values = [np.ones(len(part.ids)) if part.values is None else part.values for part in parts]
@@ -59,15 +64,19 @@ class Packed:
 
     def of_tokens(self, which: NDArray[np.bool_]) -> Packed:
         """The tokens marked in BOOL[tokens]."""
-        counts = np.diff(self.indptr)
-        keep = np.repeat(which, counts)
+        return self.picked(np.flatnonzero(which))
+
+    def picked(self, tokens: NDArray[np.int64]) -> Packed:
+        """These tokens, I64[...], in this order."""
+        indptr, taken = gathered(self.indptr, tokens)
         return Packed(
-            np.concatenate([[0], np.cumsum(counts[which])]).astype(np.int64),
-            self.ids[keep],
-            None if self.values is None else self.values[keep],
-            None if self.arcs is None else self.arcs.of_tokens(which),
-            None if self.allowed is None else self.allowed.of_tokens(self.allowed.which[which]),
-            None if self.spans is None else self.spans.of_tokens(which),
+            indptr,
+            self.ids[taken],
+            None if self.values is None else self.values[taken],
+            None if self.arcs is None else self.arcs.picked(tokens),
+            None if self.allowed is None else self.allowed.of_tokens(self.allowed.which[tokens]),
+            None if self.spans is None else self.spans.picked(tokens),
+            None if self.inputs is None else self.inputs.picked(tokens),
         )
 
     def tokens_with(self, attributes: int) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from trellis.corpus import Corpus
 from trellis.errors import DataError
 from trellis.features.functions import FUNCTIONS, Resource, Row, Rows, Sentences, Values
 from trellis.features.functions.contract import BadSentence, BadString
+from trellis.features.inputs import Inputs
 from trellis.features.template import Part, Template, View
 from trellis.labels import runs
 from trellis.lattice import Allowed
@@ -85,6 +86,7 @@ class Reading:
     arc_shortcuts: dict[int, I32] = field(default_factory=dict)
     allowed: Allowed | None = None
     spans: SpanAttributes | None = None
+    inputs: Inputs | None = None
 
     @property
     def tokens(self) -> int:
@@ -97,7 +99,8 @@ class Reading:
         types = {name: ids[a:b] for name, ids in self.types.items()}
         allowed = None if self.allowed is None else self.allowed.part(a, b)
         spans = None if self.spans is None else self.spans.part(a, b)
-        return replace(self, offsets=cuts - a, types=types, allowed=allowed, spans=spans)
+        inputs = None if self.inputs is None else self.inputs.part(a, b)
+        return replace(self, offsets=cuts - a, types=types, allowed=allowed, spans=spans, inputs=inputs)
 
     def batches(self, tokens: int) -> Iterator[Reading]:
         """Consecutive slices of about `tokens` tokens, whole sentences each."""

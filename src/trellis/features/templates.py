@@ -11,6 +11,7 @@ from trellis.corpus import Corpus
 from trellis.errors import DataError
 from trellis.features.functions.contract import UserFunction
 from trellis.features.hashing import HashNumbering, HashNumbers
+from trellis.features.inputs import InputTables
 from trellis.features.keys import Keys
 from trellis.features.kind import Batch
 from trellis.features.numbering import Group, Numbering, grouped
@@ -43,6 +44,7 @@ class TemplateFeatures:
     transitions: Numbering | HashNumbering
     dictionary: TagDictionary | None = None
     spans: SpanFeatures | None = None
+    inputs: InputTables | None = None
 
     @property
     def attributes(self) -> int:
@@ -60,6 +62,7 @@ class TemplateFeatures:
     def columns(self) -> list[str]:
         """The columns an input must have."""
         more = [own.column for own in (self.dictionary, self.spans) if own is not None]
+        more += () if self.inputs is None else self.inputs.columns
         return list(dict.fromkeys([*columns_of(self.views), *more]))
 
     @classmethod
@@ -124,13 +127,14 @@ class TemplateFeatures:
             arc_shortcuts=self.transitions.shortcuts(reading),
             allowed=None if self.dictionary is None else self.dictionary.allowed(corpus[self.dictionary.column]),
             spans=None if self.spans is None else self.spans.transform(corpus[self.spans.column], corpus.offsets),
+            inputs=None if self.inputs is None else self.inputs.transform(corpus),
         )
 
     def transform(self, corpus: Corpus | Reading, first: int = 0) -> Packed:
         """A corpus in the learnt numbers; what was never seen is -1."""
         reading = self.translated(corpus)
         packed = self.labels.find(reading, reading.shortcuts)
-        packed = replace(packed, allowed=reading.allowed, spans=reading.spans)
+        packed = replace(packed, allowed=reading.allowed, spans=reading.spans, inputs=reading.inputs)
         if not self.transitions.templates:
             return packed
         return replace(packed, arcs=self.transitions.find(reading, reading.arc_shortcuts))

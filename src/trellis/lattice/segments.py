@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from trellis.errors import DataError
 from trellis.lattice.chain import Marginals
@@ -83,11 +83,19 @@ class SpanAttributes:
         start = self.start[first * self.longest : last * self.longest + 1]
         return SpanAttributes(start - start[0], self.ids[start[0] : start[-1]], self.longest)
 
-    def of_tokens(self, which: NDArray[np.bool_]) -> SpanAttributes:
-        """The tokens marked in BOOL[tokens], whole sentences of them."""
-        slots, counts = np.repeat(which, self.longest), np.diff(self.start)
-        start = np.concatenate([[0], np.cumsum(counts[slots])]).astype(np.int64)
-        return SpanAttributes(start, self.ids[np.repeat(slots, counts)], self.longest)
+    def picked(self, tokens: I64) -> SpanAttributes:
+        """These tokens, I64[...], in this order, whole sentences of them."""
+        slots = tokens[:, None] * self.longest + np.arange(self.longest)
+        start, taken = gathered(self.start, slots.reshape(-1))
+        return SpanAttributes(start, self.ids[taken], self.longest)
+
+
+def gathered(start: I64, which: I64) -> tuple[I64, I64]:
+    """Of lists one after the other, list k from start[k] to start[k + 1], those named in this order: where they begin
+    then, and where what they hold was."""
+    counts = np.diff(start)[which]
+    begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return begins, np.repeat(start[which] - begins[:-1], counts) + np.arange(begins[-1])
 
 
 @dataclass

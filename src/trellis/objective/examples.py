@@ -14,7 +14,7 @@ from trellis.labels import place_in
 from trellis.lattice import Allowed
 from trellis.lattice.parts import PartLattice
 from trellis.lattice.rules import Rules
-from trellis.lattice.segments import SpanAttributes
+from trellis.lattice.segments import SpanAttributes, gathered
 from trellis.losses import Target
 from trellis.scoring.explicit import LatticeData
 
@@ -38,8 +38,8 @@ class Imposed(Protocol):
     def part(self, first: int, last: int) -> Self:
         """Of tokens first..last."""
 
-    def of_tokens(self, which: NDArray[np.bool_]) -> Self:
-        """Of the tokens marked in BOOL[tokens]."""
+    def picked(self, tokens: I64) -> Self:
+        """Of these tokens, I64[...], in this order."""
 
 
 @dataclass(frozen=True)
@@ -103,22 +103,24 @@ class Examples:
 
     def of_sentences(self, which: NDArray[np.bool_]) -> Examples:
         """The sentences marked in BOOL[sentences]."""
-        lengths = np.diff(self.offsets)
-        tokens = np.repeat(which, lengths)
-        here = Packed(self.indptr, self.ids, self.values, self.arcs, self.allowed, self.spans).of_tokens(tokens)
-        offsets = np.concatenate([[0], np.cumsum(lengths[which])]).astype(np.int64)
+        return self.picked(np.flatnonzero(which))
+
+    def picked(self, sentences: I64) -> Examples:
+        """These sentences, I64[...], in this order."""
+        offsets, tokens = gathered(self.offsets, sentences)
+        here = Packed(self.indptr, self.ids, self.values, self.arcs, self.allowed, self.spans).picked(tokens)
         more, gold = self.more, self.gold[tokens]
         if more is not None:
             more = Target(
                 gold,
-                None if more.weights is None else more.weights[which],
+                None if more.weights is None else more.weights[sentences],
                 more.costs,
                 None if more.known is None else more.known[tokens],
                 None if more.soft is None else more.soft[tokens],
             )
         return Examples(
             here.indptr, here.ids, here.values, gold, offsets, here.arcs, here.allowed, more, here.spans, self.rules,
-            imposed=None if self.imposed is None else self.imposed.of_tokens(tokens),
+            imposed=None if self.imposed is None else self.imposed.picked(tokens),
         )  # fmt: skip
 
     def _check_sentences(self, more: Target) -> None:

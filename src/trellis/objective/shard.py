@@ -92,6 +92,15 @@ class Shard(ABC):
             self._add(answer.nodes, answer.arcs, n)
         return value, self._collected()
 
+    def value_and_slopes(self, theta: F64, added: F64) -> tuple[float, F64, F64]:
+        """The same with numbers added to the scores of labels, F64[tokens, width], padding zeros, and what the loss
+        says of each of them, in the same shape. For shards of one block."""
+        self.added, point = added, self._load(theta)
+        self._begin()
+        answer = self.loss.value_and_gradient(self._chain(point, 0), self.targets[0])
+        self._add(answer.nodes, answer.arcs, 0)
+        return float(answer.values.sum()), self._collected(), self.on_labels(answer.nodes, 0)
+
     def hessian_vector(self, theta: F64, direction: F64) -> F64:
         """The curvature times a direction, F64[local]. What is kept must have been kept at the same theta; it is of
         single precision (see `kernels.kept`), but for losses and numbers that need more."""

@@ -36,7 +36,7 @@ _INSTEAD = {
 }
 _MOST_HEADER = 16 << 20
 _ZEROS = "0" * 64
-_DTYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U16": "<u2", "U8": "|u1"}
+_DTYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U16": "<u2", "U8": "|u1"}
 _NAMES = {np.dtype(code): name for name, code in _DTYPES.items()}
 
 Tensors = dict[str, NDArray[Any]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.corpus import Column, Corpus, read_conll
+from trellis.corpus import Corpus, read_conll
 from trellis.corpus.fetch_store import corpus_folder
 from trellis.corpus.sample import sample_corpus
 from trellis.errors import FileAccessError
@@ -51,13 +51,8 @@ def hold_out_last(train: Corpus, share: float) -> tuple[Corpus, Corpus]:
 
 def picked(corpus: Corpus, sentences: NDArray[np.int64]) -> Corpus:
     """Some of the sentences, given in ascending order."""
-    lengths = np.diff(corpus.offsets)
-    of_token = np.zeros(len(corpus), bool)
-    of_token[sentences] = True
-    tokens = np.flatnonzero(np.repeat(of_token, lengths))
-    columns = {name: Column(column.ids[tokens], column.strings) for name, column in corpus.columns.items()}
-    offsets = np.concatenate([[0], np.cumsum(lengths[sentences])]).astype(np.int64)
-    return Corpus(columns, offsets, file_columns=corpus.file_columns)
+    found = corpus.picked(sentences)
+    return Corpus(found.columns, found.offsets, file_columns=corpus.file_columns)
 
 
 def _homes(name: str, data: Path | None) -> list[Path]:
