@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
 
+# what tests of models with an encoder are run with; where there is no such build, give another: make test TORCH=torch==...
+TORCH ?= torch==2.13.0
+
 # larger public corpora, for benchmarks and the tests that need them
 TRELLIS_DATA ?= ../shared/data
 export TRELLIS_DATA
@@ -22,14 +25,14 @@ BESIDE := tests/docs tests/studies
 compiled: $(VENV)/installed-test
 	@$(BIN)/python -m pytest $(addprefix --ignore=,$(BESIDE))
 
-CASCADE := tests/cascade/test_expanding.py tests/cascade/test_joint_gradient.py
+MORE := tests/cascade/test_expanding.py tests/cascade/test_joint_gradient.py tests/neural/test_encoder.py tests/neural/test_neural_objective.py
 
 # the kernels once more, uncompiled, and with every index checked, then documentation and studies, beside the rest; what
 # they say is shown at the end
 again: $(VENV)/installed-test
-	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features $(CASCADE) \
+	@NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective tests/features $(MORE) \
 	  > $(VENV)/uncompiled.txt 2>&1 || { cat $(VENV)/uncompiled.txt; exit 1; }
-	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective $(CASCADE) \
+	@NUMBA_BOUNDSCHECK=1 TRELLIS_CACHE=$(VENV)/boundscheck $(BIN)/python -m pytest tests/lattice tests/scoring tests/objective $(MORE) \
 	  > $(VENV)/boundscheck.txt 2>&1 || { cat $(VENV)/boundscheck.txt; exit 1; }
 	@$(BIN)/python -m pytest $(BESIDE) > $(VENV)/beside.txt 2>&1 || { cat $(VENV)/beside.txt; exit 1; }
 	@echo "The kernels once more, uncompiled: $$(tail -n 1 $(VENV)/uncompiled.txt)"
@@ -60,7 +63,8 @@ $(VENV)/installed: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(VENV)/installed-test: $(VENV)/installed
-	@$(PIP) --editable '.[test,dev,bench]'
+	@$(PIP) $(TORCH)
+	@$(PIP) --editable '.[test,dev,bench,neural]'
 	@touch $@
 
 clean:

@@ -22,6 +22,7 @@ LAYERS = [
     {"features", "scoring", "metrics"},
     {"losses"},
     {"objective", "dual", "markov"},
+    {"neural"},
     {"engine", "optim"},
     {"training", "store"},
     {"models"},

@@ -85,6 +85,6 @@ def test_a_tolerance_that_does_not_fit_is_refused(tol):
 
 def test_states_are_known_by_the_names_of_their_classes():
     assert all(kind.__name__ == name for name, kind in STATES.items())
-    others = {"DualPerceptronState", "Progression", "Events", "EMState"}  # of no optimiser of a CRF
+    others = {"DualPerceptronState", "Progression", "Events", "EMState", "AdamState"}  # of no optimiser of a CRF
     theirs = {kind for name, kind in STATES.items() if name not in others}
     assert {get_type_hints(kind.start)["return"] for kind in OPTIMIZERS.values()} == theirs

@@ -7,6 +7,7 @@ from typing import Any
 from trellis.dual import Events, Progression
 from trellis.errors import SettingError
 from trellis.optim.adagrad import AdaGrad
+from trellis.optim.adam import Adam, AdamState
 from trellis.optim.arow import AROW
 from trellis.optim.auto import Auto, AutoState
 from trellis.optim.boosting import Boosting, BoostingState
@@ -49,7 +50,7 @@ OPTIMIZERS: dict[str, type[Any]] = {
 STATES: dict[str, type[Any]] = {
     kind.__name__: kind for kind in (AutoState, LBFGSState, OWLQNState, NonlinearCGState, NewtonCGState)
 }
-STATES |= {kind.__name__: kind for kind in (OnlineState, GapState, BoostingState, EMState)}
+STATES |= {kind.__name__: kind for kind in (OnlineState, GapState, BoostingState, EMState, AdamState)}
 # that of the perceptron in the dual, and what it has in it
 STATES |= {kind.__name__: kind for kind in (DualPerceptronState, Progression, Events)}
 
@@ -79,6 +80,8 @@ __all__ = [
     "SGD",
     "STATES",
     "AdaGrad",
+    "Adam",
+    "AdamState",
     "Auto",
     "AutoState",
     "Boosted",

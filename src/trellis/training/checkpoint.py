@@ -113,6 +113,7 @@ _SOURCES = {
     "attributes": "was made with other features or from other training data",
     "constraints": "was made under other constraints",
     "layout": "was made with other weights",
+    "seen": "was made from other words or columns",
     "dev": "was made with other development data",
     "start": "began from other weights (warm start)",
 }

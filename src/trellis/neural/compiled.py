@@ -1,0 +1,77 @@
+"""An encoder's scores by compiled loops: the same as `plain`, for more than a little text."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.features.inputs import Inputs
+from trellis.neural.shape import DIRECTIONS, WIDTH, EncoderShape
+
+F32 = NDArray[np.float32]
+I64 = NDArray[np.int64]
+
+
+class CompiledEncoder:
+    """Arrays as loops read them: rows padded to a multiple of four."""
+
+    def __init__(self, shape: EncoderShape, arrays: dict[str, F32]):
+        self.shape, self._arrays = shape, arrays
+
+    @cached_property
+    def _layers(self) -> dict[str, tuple[F32, F32, F32]]:
+        """By direction: input, bias and state."""
+        found = {}
+        for layer in range(self.shape.layers):
+            for way in DIRECTIONS:
+                name = f"layer.{layer}.{way}"
+                enters, state = (_padded(self._arrays[f"{name}.{part}"].T) for part in ("input", "state"))
+                found[name] = enters, self._arrays[f"{name}.bias"], state
+        return found
+
+    @cached_property
+    def _output(self) -> F32:
+        return _padded(self._arrays["output"])
+
+    def scores(self, inputs: Inputs, offsets: I64) -> F32:
+        """F32[tokens, labels]."""
+        from trellis.neural.encode_kernels import multiplied, read_sentences
+
+        tokens, arrays, shape = len(inputs.ids), self._arrays, self.shape
+        columns = [arrays[f"column.{k}"][inputs.ids[:, k]] for k in range(1, len(shape.tables))]
+        x = _padded(
+            np.concatenate([arrays["words"][inputs.ids[:, 0]], self._spelled(inputs), *columns], axis=1), columns=True
+        )
+        order = np.argsort(-np.diff(offsets), kind="stable")
+        order = order[np.diff(offsets)[order] > 0]
+        for layer in range(shape.layers):
+            found = np.zeros((len(x), -(-2 * shape.hidden // 4) * 4), np.float32)
+            for n, way in enumerate(DIRECTIONS):
+                enters, bias, state = self._layers[f"layer.{layer}.{way}"]
+                gates = np.empty((len(x), 4 * shape.hidden), np.float32)
+                multiplied(x, enters, bias, gates)
+                own = np.empty((tokens, shape.hidden), np.float32)
+                read_sentences(gates, state, offsets, order, way == "backward", own)
+                found[:tokens, n * shape.hidden : (n + 1) * shape.hidden] = own
+            x = found
+        out = np.empty((len(x), shape.labels), np.float32)
+        multiplied(x, self._output, arrays["output.bias"], out)
+        return out[:tokens]
+
+    def _spelled(self, inputs: Inputs) -> F32:
+        from trellis.neural.encode_kernels import spelled_words
+
+        words, which = np.unique(inputs.word, return_inverse=True)
+        found = np.empty((len(words), self.shape.filters), np.float32)
+        filters = self._arrays["filters"].reshape(WIDTH, self.shape.letters, self.shape.filters)
+        bias = self._arrays["filters.bias"]
+        spelled_words(inputs.letters[words], self._arrays["letters"], filters, bias, found)
+        return found[which]
+
+
+def _padded(rows: F32, columns: bool = False) -> F32:
+    """With rows, and maybe columns, of zeros up to a multiple of four."""
+    more = (0, -rows.shape[1] % 4 if columns else 0)
+    return np.ascontiguousarray(np.pad(rows, ((0, -rows.shape[0] % 4), more)))
