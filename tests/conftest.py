@@ -26,6 +26,7 @@ _CHOOSERS = [
     "trellis.models.arcs",
     "trellis.models.kernel_chain",
     "trellis.models.linear",
+    "trellis.neural.encoder",
 ]
 
 _NOUNS = ["dog", "cat", "house", "idea", "Ann", "river", "câlin"]

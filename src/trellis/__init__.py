@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from trellis.errors import ConvergenceWarning, TrellisError
     from trellis.features.lattices import Arc, Lattice, Lattices, Node
     from trellis.features.lexicon import Lexicon, unspaced
+    from trellis.fewlabels import augmented
     from trellis.metrics import evaluate
     from trellis.models import (
         CRF,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         KernelPerceptron,
         LatticeCRF,
         LocalClassifier,
+        NeuralCRF,
         ScoredHMM,
         SemiCRF,
         SequentialClassifier,
@@ -46,6 +48,7 @@ _HOMES = {
     "Lexicon": "trellis.features.lexicon",
     "Node": "trellis.features.lattices",
     "LocalClassifier": "trellis.models",
+    "NeuralCRF": "trellis.models",
     "ScoredHMM": "trellis.models",
     "StructuredPerceptron": "trellis.models",
     "StructuredSVM": "trellis.models",
@@ -54,6 +57,7 @@ _HOMES = {
     "Smooth": "trellis.cascade",
     "Stage": "trellis.cascade",
     "TrellisError": "trellis.errors",
+    "augmented": "trellis.fewlabels",
     "evaluate": "trellis.metrics",
     "load": "trellis.cascade",
     "read_conll": "trellis.corpus",
@@ -76,6 +80,7 @@ __all__ = [
     "Lattices",
     "Lexicon",
     "LocalClassifier",
+    "NeuralCRF",
     "Node",
     "ScoredHMM",
     "SemiCRF",
@@ -85,6 +90,7 @@ __all__ = [
     "StructuredPerceptron",
     "StructuredSVM",
     "TrellisError",
+    "augmented",
     "evaluate",
     "load",
     "read_conll",

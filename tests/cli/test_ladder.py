@@ -1,4 +1,4 @@
-"""Every rung of the ladder from the command line: one word is changed, the rest stays the same."""
+"""Every rung of the ladder, and a CRF with an encoder, from the command line: one word is changed, the rest stays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ RUNGS = {
     "crf": "CRF",
     "structured-perceptron": "StructuredPerceptron",
     "structured-svm": "StructuredSVM",
+    "neural-crf": "NeuralCRF",
 }
+MORE = {"neural-crf": ("--options", "epochs=2,embedding=8,letters=4,filters=4,hidden=6")}  # for time's sake
 WITHOUT_PROBABILITIES = ("structured-perceptron", "structured-svm")
 COLUMNS = "word,pos,chunk,entity"
 SAME = ("--columns", COLUMNS, "--target", "chunk", "--features", "word[-1:1] + pos[-1:1]", "--l2", "0.5")
@@ -51,7 +53,8 @@ def raw(files):
 def rung(request, files, tmp_path_factory):
     """A model of each rung, trained with the same other options, and what was said and printed."""
     model, out, err = tmp_path_factory.mktemp("rung") / "m", StringIO(), StringIO()
-    arguments = ["train", files / "train.txt", *SAME, "--model-type", request.param, "--model", model, "--json"]
+    chosen = ["--model-type", request.param, *MORE.get(request.param, ()), "--model", model]
+    arguments = ["train", files / "train.txt", *SAME, *chosen, "--json"]
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["trellis", *map(str, arguments)])
         main()
@@ -125,7 +128,7 @@ class TestEveryRung:
         assert (found["of"], "threshold" in found) == ("spans", True)
 
     def test_the_same_configuration_trains_the_same_model(self, rung, files, run, tmp_path):
-        arguments = ["train", files / "train.txt", *SAME, "--model-type", rung.name]
+        arguments = ["train", files / "train.txt", *SAME, "--model-type", rung.name, *MORE.get(rung.name, ())]
         code, shown, _ = run(*arguments, "--show-config")
         assert (code, tomllib.loads(shown)["model_type"]) == (0, rung.name)
         (tmp_path / "c.toml").write_text(shown)
@@ -141,6 +144,11 @@ class TestOptions:
             ("hmm", "words=pos", {"words": "pos"}),
             ("structured-perceptron", "epochs=2,averaged=false", {"epochs": 2, "averaged": False}),
             ("structured-svm", "epochs=2", {"epochs": 2}),
+            (
+                "neural-crf",
+                "epochs=1,hidden=5,embedding=8,dropout=0.2,inputs=pos,batch_size=50",
+                {"epochs": 1, "hidden": 5, "dropout": 0.2, "inputs": "pos", "batch_size": 50},
+            ),
             ("local-classifier", "memory=5", {"options": {"memory": 5}}),
             ("sequential-classifier", "memory=5", {"options": {"memory": 5}}),
             ("scored-hmm", "memory=5", {"options": {"memory": 5}}),

@@ -10,6 +10,7 @@ from trellis import (
     HMM,
     KernelPerceptron,
     LocalClassifier,
+    NeuralCRF,
     ScoredHMM,
     SequentialClassifier,
     StructuredPerceptron,
@@ -30,6 +31,7 @@ ESTIMATORS = {
     StructuredPerceptron: {"averaged": False},
     StructuredSVM: {"tol": 0.5},
     KernelPerceptron: {"degree": 3},
+    NeuralCRF: {"features": "word[0]", "embedding": 8, "hidden": 6, "epochs": 10},
 }
 each = pytest.mark.parametrize(("kind", "setting"), ESTIMATORS.items(), ids=lambda one: getattr(one, "__name__", ""))
 

@@ -1,5 +1,5 @@
-"""What every model promises, of the ladder's first rungs: many threads may use one, results depend on nothing but the
-data and the settings, and a little text is labelled without a compiler."""
+"""What every model promises, of the first rungs of the ladder and of a CRF with an encoder: many threads may use one,
+results depend on nothing but the data and the settings, and a little text is labelled without a compiler."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import trellis
-from trellis import HMM, LocalClassifier, SequentialClassifier
+from trellis import HMM, LocalClassifier, NeuralCRF, SequentialClassifier
 
 FEATURES = "word[-1:1] + pos[0]"
 
@@ -29,6 +29,7 @@ MODELS = {
     "by beam": lambda: SequentialClassifier(target="chunk", features=FEATURES, order=2, beam=3),
     "exact": lambda: SequentialClassifier(target="chunk", features=FEATURES, order=2),
     "local": lambda: LocalClassifier(target="chunk", features=FEATURES),
+    "neural": lambda: NeuralCRF("chunk", FEATURES, embedding=8, letters=4, filters=4, hidden=6, epochs=2),
 }
 
 

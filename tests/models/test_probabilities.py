@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from trellis import CRF, KernelPerceptron, SemiCRF
+from trellis import CRF, KernelPerceptron, NeuralCRF, SemiCRF
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.metrics.segments import segment_types, segments
@@ -21,6 +21,8 @@ MODELS = {
     "tag dictionary": lambda: CRF("chunk", FEATURES, tag_dictionary=3),
     "arcs": lambda: CRF("chunk", FEATURES + " + transitions(pos[0])"),
     "segments": lambda: SemiCRF("chunk", FEATURES, segments="surface + length", longest=3),
+    "neural": lambda: NeuralCRF("chunk", FEATURES, embedding=8, letters=4, filters=4, hidden=6, epochs=2),
+    "neural, order 2": lambda: NeuralCRF("chunk", FEATURES, embedding=8, hidden=6, epochs=2, order=2),
 }
 
 

@@ -24,6 +24,7 @@ from trellis import (
     LatticeCRF,
     Lexicon,
     LocalClassifier,
+    NeuralCRF,
     Node,
     SemiCRF,
     SequentialClassifier,
@@ -64,6 +65,7 @@ NEW = "Anna NNP\nflew VBD\nover IN\nNew NNP\nLima NNP\n. .\n\nüber FW\n\n"
 UNKNOWN = "Rosa NNP\nflew VBD\nnear IN\nNew NNP\nYork NNP\n1984 CD\n\nThe DT\nbee NN\nsang VBD\n! .\n\n"
 CLUSTERS = "0010\tAnna\t3\n0011\tNgo\t1\n01\tLima\t2\n110\tflew\t4\n"
 RAW = "Anna\nflew\nover\nKyoto\n.\n\nthe\nBallet\nleft\nLima\n\n"
+VECTORS = "3 4\nanna 1 0.5 0 -1\nKyoto 0 0.25 1 1\nlima -1 2 0.5 0\n"
 PLACES = "place\tNew York\nplace\tLima\nsea\n"
 
 TEMPLATES = r"""
@@ -143,6 +145,12 @@ def models():
         arcs = "word[0] + transitions(pos[0])"
         yield "sequential-arcs", SequentialClassifier("ner", arcs, encoding="iob2").fit(corpus), new
         yield "local", LocalClassifier("ner", words, tag_dictionary=2).fit(corpus), new
+        sizes = {"embedding": 4, "letters": 2, "filters": 3, "hidden": 3, "epochs": 2}
+        yield "neural", NeuralCRF("ner", words, vectors="vectors.txt", layers=2, **sizes).fit(corpus), UNKNOWN
+        alone = NeuralCRF("ner", "", inputs="pos", order=2, encoding="iob2", **sizes).fit(corpus)
+        yield "neural-alone", alone, UNKNOWN
+        reading = Stage("ner", "word[0] + pos[-1:1]", reads=["pos"], model="neural-crf", **sizes)
+        yield "cascade-neural", Cascade([pos, reading], wire="joint").fit(corpus), new
     X = [[{"w": "a", "x": 1.5, "q": True}, {"w": "b", "x": -0.5}], [["w:c"], ["w:a", "ü"]], [{"w": "b", "x": 2}]]
     lists = CRF(l2=0.5).fit(X, [["B", "I"], ["O", "B"], ["I"]])
     asked = [[{"w": "a", "x": 1.5}, {"w": "b"}], [["w:a", "q"], ["w:z"]], [{"w": "ü", "x": -2}], []]
@@ -191,6 +199,7 @@ def main():
         os.chdir(folder)
         Path("paths").write_text(CLUSTERS, encoding="utf-8")
         Path("places.txt").write_text(PLACES, encoding="utf-8")
+        Path("vectors.txt").write_text(VECTORS, encoding="utf-8")
         for name, model, data in models():
             path = GOLDEN / f"format-{FORMAT}-{name}.trellis"
             if path.exists():

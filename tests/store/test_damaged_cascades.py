@@ -6,13 +6,13 @@ import copy
 
 import numpy as np
 import pytest
+from changes import changed, put, replacing, setting
 from make_golden import GOLDEN
-from test_damaged_kernel_models import changed, put, replacing, setting
 
 from trellis.errors import DamagedModelError, NewerModelError
 from trellis.store import from_bytes
 
-NAMES = ["cascade", "cascade-segments"]
+NAMES = ["cascade", "cascade-segments", "cascade-neural"]
 
 
 def raw_of(name):

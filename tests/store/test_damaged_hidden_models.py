@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from changes import changed, put, replacing, setting, without
 
 from trellis import CRF, HMM, SequentialClassifier
 from trellis.corpus import Corpus
@@ -41,45 +42,6 @@ def raw_of_order_2(tmp_path_factory):
 def sequential(tmp_path_factory):
     model = SequentialClassifier("tag", "word[-1:0]", order=2, beam=2).fit(Corpus.from_lists(LONGER))
     return saved(model, tmp_path_factory.mktemp("store"))
-
-
-def changed(raw, change):
-    description, tensors = from_bytes(raw)
-    tensors = {name: values.copy() for name, values in tensors.items()}
-    change(description, tensors)
-    return to_bytes(description, tensors)
-
-
-def setting(name, value, at=0):
-    def change(_, tensors):
-        tensors[name][at] = value
-
-    return change
-
-
-def replacing(name, make):
-    def change(_, tensors):
-        tensors[name] = make(tensors[name])
-
-    return change
-
-
-def put(*path, value):
-    def change(description, _):
-        for key in path[:-1]:
-            description = description[key]
-        description[path[-1]] = value
-
-    return change
-
-
-def without(*path):
-    def change(description, _):
-        for key in path[:-1]:
-            description = description[key]
-        del description[path[-1]]
-
-    return change
 
 
 def answers_or_is_refused(loading, data):

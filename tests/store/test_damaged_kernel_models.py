@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from changes import changed, put, replacing, setting
 
 from trellis import KernelPerceptron
 from trellis.corpus import Corpus
 from trellis.errors import DamagedModelError, NewerModelError
-from trellis.store import from_bytes, to_bytes
+from trellis.store import from_bytes
 
 WORDS = {"word": [["a", "b", "c"], ["b", "é"], ["a"]], "tag": [["X", "Y", "Z"], ["Y", "X"], ["Z"]]}
 
@@ -25,36 +26,6 @@ def raw_with_values(tmp_path_factory):
     path = tmp_path_factory.mktemp("store") / "m"
     KernelPerceptron().fit([[{"x": 1.5, "y": 1}, {"x": -0.5}], [{"y": 2.0}]], [["P", "Q"], ["Q"]]).save(path)
     return path.read_bytes()
-
-
-def changed(raw, change):
-    description, tensors = from_bytes(raw)
-    tensors = {name: values.copy() for name, values in tensors.items()}
-    change(description, tensors)
-    return to_bytes(description, tensors)
-
-
-def setting(name, value, at=0):
-    def change(_, tensors):
-        tensors[name][at] = value
-
-    return change
-
-
-def replacing(name, make):
-    def change(_, tensors):
-        tensors[name] = make(tensors[name])
-
-    return change
-
-
-def put(*path, value):
-    def change(description, _):
-        for key in path[:-1]:
-            description = description[key]
-        description[path[-1]] = value
-
-    return change
 
 
 def test_the_file_itself_is_fine(raw, raw_with_values, loading):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from changes import changed, put, replacing, setting
 from make_golden import GOLDEN
-from test_damaged_kernel_models import changed, put, replacing, setting
 
 from trellis.errors import DamagedModelError, NewerModelError
 from trellis.store import from_bytes, put_strings

@@ -172,7 +172,7 @@ class TestTensorsInTheHeader:
             {"a": entry("U8", [7], 0, 8)},
             {"a": entry("F64", [2], 0, 8)},
             {"a": entry("F64", [1, 8], 0, 8)},
-            {"a": entry("F32", [2], 0, 8)},
+            {"a": entry("F16", [4], 0, 8)},
             {"a": entry("V8", [1], 0, 8)},
             {"a": entry(7, [8], 0, 8)},
             {"a": entry([], [8], 0, 8)},

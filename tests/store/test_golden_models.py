@@ -21,8 +21,9 @@ def test_it_loads_and_answers_as_before(name, way, computing):
     with computing(way):
         found = answers(model, expected["input"])
     assert found["labels"] == expected["labels"]
+    near = 2e-5 if "neural" in name else 2e-9  # encoders are of single precision
     for rows, before in zip(found["marginals"], expected["marginals"], strict=True):
-        assert [pytest.approx(row, abs=2e-9) for row in before] == rows
+        assert [pytest.approx(row, abs=near) for row in before] == rows
     assert found["objective"] == pytest.approx(expected["objective"])
 
 

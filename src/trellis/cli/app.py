@@ -11,15 +11,19 @@ from typing import NoReturn
 import click
 
 from trellis import __version__
+from trellis.cli.augment import augment
 from trellis.cli.bench import bench
 from trellis.cli.calibrate import calibrate
 from trellis.cli.console import interrupt
+from trellis.cli.curve import curve
 from trellis.cli.data import data
 from trellis.cli.demo import demo
 from trellis.cli.evaluate import evaluate
 from trellis.cli.inspect import inspect
 from trellis.cli.reproduce import reproduce
 from trellis.cli.score import score
+from trellis.cli.select import select
+from trellis.cli.simulate import simulate
 from trellis.cli.tag import tag
 from trellis.cli.train import train
 from trellis.errors import TrellisError
@@ -31,7 +35,8 @@ def app() -> None:
     """Sequence labelling: train a tagger on column files, tag text, evaluate."""
 
 
-for command in (demo, train, tag, evaluate, score, calibrate, inspect, data, bench, reproduce):
+few_labels = (augment, curve, select, simulate)
+for command in (demo, train, tag, evaluate, score, calibrate, inspect, data, *few_labels, bench, reproduce):
     app.add_command(command)
 
 

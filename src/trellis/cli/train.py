@@ -20,7 +20,7 @@ from trellis.errors import DataError, SettingError
 
 MODEL_TYPES = (
     "local-classifier, sequential-classifier, hmm, scored-hmm, crf: the ladder; structured-perceptron, structured-svm, "
-    "kernel-perceptron, semi-crf; or cascade."
+    "kernel-perceptron, semi-crf, neural-crf; or cascade."
 )
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 SEGMENTS = "Features of whole segments (semi-crf): surface + lower + shape + words + length + gazetteer(FILE)."

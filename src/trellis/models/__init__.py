@@ -14,6 +14,7 @@ from trellis.models.hmm import HMM
 from trellis.models.kernel_perceptron import KernelPerceptron
 from trellis.models.lattice_crf import LatticeCRF
 from trellis.models.local_classifier import LocalClassifier
+from trellis.models.neural_crf import NeuralCRF
 from trellis.models.scored_hmm import ScoredHMM
 from trellis.models.semi_crf import SemiCRF
 from trellis.models.sequential_classifier import SequentialClassifier
@@ -32,6 +33,7 @@ MODEL_TYPES: dict[str, type[Tagger[Any]]] = {
     "structured-perceptron": StructuredPerceptron,
     "structured-svm": StructuredSVM,
     "semi-crf": SemiCRF,
+    "neural-crf": NeuralCRF,
     "kernel-perceptron": KernelPerceptron,
 }
 # every kind that a file may hold; rooms above add theirs
@@ -59,6 +61,7 @@ __all__ = [
     "KernelPerceptron",
     "LatticeCRF",
     "LocalClassifier",
+    "NeuralCRF",
     "ScoredHMM",
     "SemiCRF",
     "SequentialClassifier",

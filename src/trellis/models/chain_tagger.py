@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,30 +12,26 @@ from numpy.typing import NDArray
 from trellis.corpus import Corpus
 from trellis.errors import SettingError
 from trellis.models.batches import Sentences
-from trellis.models.coarse import Pruned, learn_pruners
+from trellis.models.chain_ready import chain_layout, ready_chain
 from trellis.models.constraints import Constraints
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
-from trellis.models.gold import Labels, token_offsets
-from trellis.models.imposing import best_within, check_kept, check_paths, imposed_by, narrowed, remaining
-from trellis.models.known import Known, costs_of, weights_of
-from trellis.models.learning import given_labels, learn_features
+from trellis.models.gold import Labels
 from trellis.models.linear import LinearChain
-from trellis.models.path_rules import check_gold, encoding_of, rules_of, rules_with
 from trellis.models.probable import ProbableTagger
-from trellis.models.recipe import loss_of, optimizer_of, prior_of
+from trellis.models.recipe import optimizer_of, prior_of
 from trellis.models.serial import description_of, model_from
 from trellis.models.settings import USUAL_L2, check_settings
 from trellis.models.warm import carried_over
-from trellis.scoring import WeightLayout, observed_layout, of_order, with_observed_arcs
 from trellis.training import Progress
 
 if TYPE_CHECKING:
     from trellis.features import Choice, FeatureKind, Packed
     from trellis.features.template import Template
+    from trellis.models.known import Known
+    from trellis.scoring import WeightLayout
 
-F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 
@@ -107,54 +101,20 @@ class ChainTagger(ProbableTagger[LinearChain]):
         log: a file; a JSON object a line at the start, after each iteration and at the end.
         progress: is called after each iteration.
         """
-        from trellis.losses import Target
-        from trellis.objective import Examples, cut_into_shards
+        from trellis.objective import cut_into_shards
         from trellis.optim import traits_of
 
         self._check_settings()
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self, self._own_options()), prior_of(self)
-        given = given_labels(self, X, y, soft, labels)
-        costs = costs_of(self.costs, given.labels)
-        loss = loss_of(self, given.kind, costs is not None)
-        offsets, gold = token_offsets(X), given.gold
-        encoding = encoding_of(self.encoding, self.order, given, offsets)
-        if encoding is not None and given.kind == "gold":
-            check_gold(X, given, offsets, encoding)
-        imposed = imposed_by(constraints, given.labels, offsets)
-        if imposed is not None and given.kind == "gold":
-            check_kept(X, gold, given.labels, offsets, imposed)
-        features, packed = learn_features(self, X, given, self._threads, self._sees)
-        if len(given.labels) == 1:
-            warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=2)
-        layout, packed = self._layout(given, packed, offsets, features), narrowed(packed, imposed)
-        rules = rules_of(encoding, self.only_seen, given.labels, layout)
-        weights, pruner = weights_of(sample_weight, len(offsets) - 1), None
-        pruning: list[Pruned] = []
-        if self.prune is not None and self.order > 0:
-            pruner, packed, pruning = learn_pruners(
-                self.order, self.prune, given, features, packed, offsets, layout, weights, self.l2, self._threads,
-                rules, imposed,
-            )  # fmt: skip
-        if self.order != 1:
-            layout = of_order(layout, self.order, gold, offsets, given.seen, self.all_transitions)
-        model = LinearChain(
-            tuple(given.labels), features, layout, np.zeros(layout.size), pruner, rules, encoding, self.only_seen
-        )
-        if given.possible is not None and not (imposed is None and rules is None):
-            pruned = replace(model, pruner=None)  # the data have been
-            check_paths(X, pruned.lattice_of_packed, packed, offsets, given.possible, imposed)
-        target = Target(gold, weights, costs, given.known, given.soft)
-        examples = Examples(
-            packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed, target,
-            rules=rules_with(rules, imposed), imposed=remaining(imposed),
-        )  # fmt: skip
-        shards = cut_into_shards(layout, examples, loss, plain=traits_of(type(optimizer)).is_online)
+        ready = ready_chain(self, X, y, sample_weight, soft, labels, constraints, self._threads, self._sees)
+        model, examples, best = ready.model, ready.examples, ready.best
+        shards = cut_into_shards(model.layout, examples, ready.loss, plain=traits_of(type(optimizer)).is_online)
         theta = model.weights if earlier is None else carried_over(model, earlier)
-        best = best_within(imposed)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial, best)
         fitting.describe(model, examples, held_out, theta)
-        del packed, examples
+        pruning, pruner = ready.pruning, model.pruner
+        del ready, examples
         outcome = fitting.minimised(shards, prior, optimizer, theta, held_out, [X, model], self._threads)
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
@@ -177,17 +137,7 @@ class ChainTagger(ProbableTagger[LinearChain]):
 
     def _layout(self, given: Known, packed: Packed, offsets: I64, features: FeatureKind) -> WeightLayout:
         """Weights for what the training data shows, of first order."""
-        layout = observed_layout(
-            packed.indptr, packed.ids, given.gold, offsets, features.attributes, len(given.labels),
-            self.all_pairs, self.all_transitions, packed.allowed, given.seen,
-        )  # fmt: skip
-        if packed.arcs is None:
-            return layout
-        if self.order != 1 or self.prune is not None:
-            raise SettingError("attributes on transitions go together with order 1 and no pruning; leave one out")
-        return with_observed_arcs(
-            layout, packed.arcs.indptr, packed.arcs.ids, given.gold, offsets, features.arc_attributes, self.all_pairs
-        )
+        return chain_layout(self, given, packed, offsets, features)
 
     def _earlier(self, start: ChainTagger | None) -> LinearChain | None:
         """The model whose weights to begin with."""

@@ -117,9 +117,9 @@ class Prepared:
         """Tokens first..last."""
         return self if self.mask is None else replace(self, mask=self.mask[first:last])
 
-    def of_tokens(self, which: BOOL) -> Prepared:
-        """The tokens marked in BOOL[tokens]."""
-        return self if self.mask is None else replace(self, mask=self.mask[which])
+    def picked(self, tokens: NDArray[np.int64]) -> Prepared:
+        """These tokens, I64[...], in this order."""
+        return self if self.mask is None else replace(self, mask=self.mask[tokens])
 
     def _once(self, lattice: PartLattice) -> PartLattice:
         kind = AtMostOnce if len(self.once) <= MOST_ONCE else ManyOnce

@@ -11,16 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import NoLegalPathError
-from trellis.features import Batch, Packed, TemplateFeatures
+from trellis.features import Packed, TemplateFeatures
 from trellis.features.numbering import Numbering
 from trellis.jit import worthwhile
 from trellis.lattice import Allowed, RestrictedWorkChain
 from trellis.lattice.restricted import MANY
 from trellis.markov import Events, Prior, Tables, UnknownWords, Vocabulary, add_ends, lattice_of
-from trellis.models.answers import Answers
 from trellis.models.batches import Sentences
 from trellis.models.probabilities import Lattice
-from trellis.models.words import corpus_of_words
+from trellis.models.words import OfWords
 
 if TYPE_CHECKING:
     from trellis.models.constraints import Prepared
@@ -32,7 +31,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
-class HiddenChain(Answers):
+class HiddenChain(OfWords):
     """`features` give a token the number of its word and those of the classes it would belong to if it were unknown,
     larger ones first; `events`: what was counted, of the words and labels in `vocabulary`; `unknown`: what classes say
     of labels, None where there is nothing to tell labels of unknown words by."""
@@ -62,9 +61,6 @@ class HiddenChain(Answers):
         """That of the words."""
         return self.features.templates[0].parts[0].view.column
 
-    def pack(self, data: Batch, first: int = 0) -> Packed:
-        return super().pack(corpus_of_words(data, self.column) if isinstance(data, list | tuple) else data, first)
-
     def placed_batches(
         self,
         data: Sentences,
@@ -73,7 +69,7 @@ class HiddenChain(Answers):
         copies: int = 1,
     ) -> list[Answer]:
         try:
-            return super().placed_batches(corpus_of_words(data, self.column), threads, answer, copies)
+            return super().placed_batches(data, threads, answer, copies)
         except NoLegalPathError as error:
             if self.prior.strength > 0.0:
                 raise

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus, concatenate
-from trellis.errors import DataError, SettingError
+from trellis.errors import DataError
 from trellis.features import TemplateFeatures, templates_for
 from trellis.features.numbering import Numbering
 from trellis.labels import runs
@@ -89,23 +89,6 @@ def from_nothing(corpus: Corpus, column: str, states: int, sizes: Sizes, seed: i
     model = HiddenChain(labels, features, vocabulary, start, prior, None)
     expectation = Expectation(none, _cut(words, corpus.offsets), 1.0, prior, vocabulary, threads)
     return Ready(model, expectation, len(words), len(corpus))
-
-
-def words_column(corpus: Corpus, column: str | None, target: str | None) -> str:
-    """The one named, or `word`, or the only one beside the target."""
-    if column is not None:
-        if column not in corpus.columns:
-            raise SettingError(f"words is '{column}'; the columns are: {', '.join(corpus.columns)}")
-        if column == target:
-            raise SettingError(f"words is '{column}', which is the target; name the column of the words")
-        return column
-    others = [name for name in corpus.columns if name != target]
-    if "word" in others or len(others) == 1:
-        return "word" if "word" in others else others[0]
-    there = ", ".join(others) or "none"
-    raise SettingError(
-        f"which column has the words? Name it with `words` (--options words=NAME; beside the target: {there})"
-    )
 
 
 def _learnt(corpus: Corpus, raw: Corpus | None, column: str, suffix: int, threads: int) -> tuple[TemplateFeatures, I32]:

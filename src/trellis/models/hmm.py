@@ -16,13 +16,13 @@ from trellis.models.em_fitting import EMFitting
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.gold import Labels
 from trellis.models.hidden_chain import HiddenChain
-from trellis.models.hidden_learning import Ready, Sizes, from_labels, from_nothing, words_column
+from trellis.models.hidden_learning import Ready, Sizes, from_labels, from_nothing
 from trellis.models.hidden_serial import hidden_description_of, hidden_model_from
 from trellis.models.known import weights_of
 from trellis.models.learning import given_labels
 from trellis.models.probable import ProbableTagger
 from trellis.models.settings import check_settings
-from trellis.models.words import WORD, corpus_of_words
+from trellis.models.words import WORD, corpus_of_words, words_column
 from trellis.training import Progress
 
 _STEPS = 3  # of EM beside labels, if not given: on 100 and 500 sentences of CoNLL-2000 the best were 1 to 3

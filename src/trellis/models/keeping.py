@@ -22,12 +22,12 @@ class Keeping:
     log: str | Path | None = None
     progress: Callable[[Progress], None] | None = None
 
-    def fitting(self, settings: Any, name: str) -> Fitting:
+    def fitting(self, settings: Any, name: str, kind: type[Fitting] = Fitting) -> Fitting:
         """For one of the trainings, with a folder and a file of its own."""
         name = quote(name, safe=" ").replace("..", "%2E%2E")  # a target may be anything
         folder = None if self.checkpoint is None else Path(self.checkpoint) / name
         log = None if self.log is None else Path(self.log).with_name(f"{Path(self.log).stem}.{name}.jsonl")
-        return Fitting(settings, folder, self.resume, self.every, log, self.progress)
+        return kind(settings, folder, self.resume, self.every, log, self.progress)
 
     def only(self, settings: Any) -> Fitting:
         """For a training that is the only one."""

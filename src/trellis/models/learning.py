@@ -67,17 +67,25 @@ def given_labels(
 
 
 def learn_features(
-    settings: Settings, X: Sentences, given: Known, threads: int, sees: Callable[[Template], bool] | None = None
+    settings: Settings,
+    X: Sentences,
+    given: Known,
+    threads: int,
+    sees: Callable[[Template], bool] | None = None,
+    may_lack: bool = False,
 ) -> tuple[FeatureKind, Packed]:
-    """Features, and the data packed in them. `sees`: which templates the model has a place for; None for all."""
+    """Features, and the data packed in them. `sees`: which templates the model has a place for; None for all.
+    `may_lack`: there may be no features, written as ''."""
     from trellis.features import callables_of, templates_for
 
     features: FeatureKind
     if isinstance(X, Corpus):
         corpus = X.compact()
         target = str(settings.target or "")
-        templates = templates_for(settings.features, list(corpus.columns), target, corpus.file_columns)
-        templates = tuple(filter(sees, templates))
+        templates: tuple[Template, ...] = ()
+        if not may_lack or settings.features != "":
+            templates = templates_for(settings.features, list(corpus.columns), target, corpus.file_columns)
+            templates = tuple(filter(sees, templates))
         learnt, packed = TemplateFeatures.learn(
             corpus, templates, target, callables_of(settings.features), settings.min_count, settings.hash_size, threads
         )
@@ -92,7 +100,7 @@ def learn_features(
             name = "tag_dictionary" if settings.tag_dictionary is not None else "hash_size"
             raise SettingError(f"{name} is for corpora with columns; sentences were given as lists")
         features, packed = GivenFeatures.learn(X, settings.min_count)
-    if not features.attributes and (isinstance(X, Corpus) or settings.min_count > 1):
+    if not features.attributes and not may_lack and (isinstance(X, Corpus) or settings.min_count > 1):
         often = f" {settings.min_count} times or more" if settings.min_count > 1 else ""
         raise DataError(f"the features find nothing in the training data{often}; choose others, or a min_count of 1")
     return features, packed

@@ -20,6 +20,8 @@ MOST_LENGTH = 1000  # tokens of a segment
 MOST_BEAM = 10_000  # histories: a search takes as many steps for each that is kept
 MOST_SUFFIX = 20  # letters
 MOST_STATES = 4096  # as many as there may be labels
+MOST_SIZE = 10_000  # of an encoder's vectors
+MOST_LAYERS = 10
 MOST_DEGREE = 20  # of a polynomial kernel: numbers grow beyond what floats can tell apart
 
 
@@ -74,6 +76,10 @@ def _is_amount(value: Any) -> bool:
 
 def _is_table(value: object) -> bool:
     return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+
+
+def _is_size(value: object) -> bool:
+    return is_count(value) and int(value) <= MOST_SIZE  # type: ignore[call-overload]
 
 
 SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -133,6 +139,22 @@ SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: v is None or (is_count(v) and 2 <= v <= MOST_STATES),
         f"a whole number from 2 to {MOST_STATES}, or None",
     ),
+    "inputs": (lambda v: v is None or isinstance(v, str), "names of columns with + between them, '' or None"),
+    "embedding": (lambda v: is_count(v) and 4 <= v <= MOST_SIZE, f"a whole number from 4 to {MOST_SIZE}"),
+    "letters": (_is_size, f"a whole number from 1 to {MOST_SIZE}"),
+    "filters": (_is_size, f"a whole number from 1 to {MOST_SIZE}"),
+    "hidden": (_is_size, f"a whole number from 1 to {MOST_SIZE}"),
+    "layers": (lambda v: is_count(v) and v <= MOST_LAYERS, f"a whole number from 1 to {MOST_LAYERS}"),
+    "dropout": (lambda v: is_number(v) and 0 <= v < 1, "a number from 0 to less than 1"),
+    "vectors": (lambda v: v is None or (isinstance(v, str | os.PathLike) and str(v) != ""), "a file, or None"),
+    "batch_size": (lambda v: v is None or is_count(v), "a whole number >= 1, or None"),
+    "step_size": (lambda v: is_number(v) and v > 0, "a number > 0"),
+    "sparse_step": (lambda v: is_number(v) and v > 0, "a number > 0"),
+    "decay": (_is_amount, "a number >= 0"),
+    "clip": (lambda v: is_number(v) and v > 0, "a number > 0"),
+    "average": (_is_amount, "a number >= 0"),
+    "sparse_dropout": (lambda v: is_number(v) and 0 <= v < 1, "a number from 0 to less than 1"),
+    "sparse_first": (lambda v: isinstance(v, bool), "True or False"),
     "steps": (lambda v: v is None or is_count(v), "a whole number >= 1, or None"),
     "raw_weight": (lambda v: is_number(v) and v > 0, "a number > 0"),
     "seed": (_is_seed, "a whole number from 0 to 2^63 - 1"),

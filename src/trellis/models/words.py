@@ -1,15 +1,43 @@
-"""Sentences as columns of words, for models that look at the words alone: a corpus, or lists."""
+"""Sentences as columns of words, for models that look at the words themselves: a corpus, or lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import DataError
+from trellis.errors import DataError, SettingError
+from trellis.features import Batch, Packed
+from trellis.models.answers import Answers
 from trellis.models.batches import Sentences
 
 WORD = "word"
+Answer = TypeVar("Answer")
+
+
+class OfWords(Answers):
+    """A model that takes lists of words, too."""
+
+    @property
+    @abstractmethod
+    def column(self) -> str:
+        """That of the words."""
+
+    def pack(self, data: Batch, first: int = 0) -> Packed:
+        return super().pack(corpus_of_words(data, self.column) if isinstance(data, list | tuple) else data, first)
+
+    def placed_batches(
+        self,
+        data: Sentences,
+        threads: int,
+        answer: Callable[[Packed, NDArray[np.int64], int], Answer],
+        copies: int = 1,
+    ) -> list[Answer]:
+        return super().placed_batches(corpus_of_words(data, self.column), threads, answer, copies)
 
 
 def corpus_of_words(X: Sentences, column: str) -> Corpus:
@@ -41,3 +69,21 @@ def _word(token: Any, sentence: int, number: int, column: str) -> str:
             f"'{column}', or a list with one string"
         )
     return str.__str__(found)
+
+
+def words_column(corpus: Corpus, column: str | None, target: str | None, others: Sequence[str] = ()) -> str:
+    """The one named, or `word`, or the only one beside the target; `others` are predicted, too."""
+    if column is not None:
+        if column not in corpus.columns:
+            raise SettingError(f"words is '{column}'; the columns are: {', '.join(corpus.columns)}")
+        if column == target or column in others:
+            which = "the target" if column == target else "predicted by another stage"
+            raise SettingError(f"words is '{column}', which is {which}; name the column of the words")
+        return column
+    left = [name for name in corpus.columns if name != target and name not in others]
+    if "word" in left or len(left) == 1:
+        return "word" if "word" in left else left[0]
+    there = ", ".join(left) or "none"
+    raise SettingError(
+        f"which column has the words? Name it with `words` (--options words=NAME; beside the target: {there})"
+    )

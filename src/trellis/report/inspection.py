@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trellis.corpus import Corpus
 from trellis.errors import SettingError
 from trellis.features import Packed, TemplateFeatures
-from trellis.models import LatticeCRF, SemiCRF, SequentialClassifier
+from trellis.models import LatticeCRF, NeuralCRF, SemiCRF, SequentialClassifier
 from trellis.models.chain_tagger import ChainTagger
 from trellis.report.groups import Found, Group, of_chain, of_lattices, of_segments
 
@@ -63,7 +63,7 @@ class Inspection:
         return asdict(self)
 
 
-Weighted = ChainTagger | SequentialClassifier | SemiCRF | LatticeCRF
+Weighted = ChainTagger | NeuralCRF | SequentialClassifier | SemiCRF | LatticeCRF
 
 
 def inspect(tagger: Weighted, data: Corpus | None = None, top: int = 10) -> Inspection:
@@ -81,7 +81,7 @@ def inspect(tagger: Weighted, data: Corpus | None = None, top: int = 10) -> Insp
     if isinstance(tagger, SemiCRF):
         found = of_segments(tagger.model_)
     else:
-        found = of_chain(tagger.model_.linear if isinstance(tagger, SequentialClassifier) else tagger.model_)
+        found = of_chain(tagger.model_ if isinstance(tagger, ChainTagger) else tagger.model_.linear)
     packed = () if data is None else (tagger.model_.pack(data),)
     return inspection_of(found, len(tagger.model_.weights), packed, 0 if data is None else data.tokens, top)
 
