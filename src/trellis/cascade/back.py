@@ -25,6 +25,9 @@ def go_back(stages: Sequence[JointStage], weights: Sequence[StageWeights], done:
             more = through(stage, here, n)
             nodes, arcs = nodes + more.nodes, arcs + more.arcs
         stage.shard._add(nodes, arcs, n)
+        if stage.encoded is not None:
+            a, b = stage.shard._tokens(n)
+            stage.encoded.by_score[a:b] = stage.shard.on_labels(nodes, n)
         if stage.reads is not None and here.found is not None:
             _hand_down(stage, stage.reads, at, stage.shard.on_labels(nodes, n), here, here.found, done)
     return value

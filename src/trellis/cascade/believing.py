@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.cascade.packing import StageModel
 from trellis.cascade.plan import Beliefs, gold_beliefs
 from trellis.features import Packed
 from trellis.jit import worthwhile
 from trellis.labels import first_tokens, runs
 from trellis.lattice import Chain
 from trellis.lattice.entries import ArcEntries, NodeEntries
-from trellis.models.linear import LinearChain
 from trellis.models.probabilities import Lattice, require_paths
-from trellis.models.segment_model import SegmentModel
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -37,7 +36,7 @@ _HELD = 1 << 22  # arc probabilities that are there at a time
 
 def beliefs_of(
     wire: str,
-    model: LinearChain | SegmentModel,
+    model: StageModel,
     packed: Packed,
     offsets: I64,
     labels: int,

@@ -164,6 +164,10 @@ class JointShard:
             shard.added = stage.reads.labels.scores(at.labels, found.labels)
             if stage.reads.arcs is not None and at.arcs is not None and found.arcs is not None:
                 gathered = stage.reads.arcs.gathered(at.arcs, found.arcs)
+        if stage.encoded is not None:
+            a, b = shard._tokens(n)
+            own = stage.encoded.scores[a:b]
+            shard.added = own if stage.reads is None or shard.added is None else shard.added + own
         chain = self._chain(stage, at, n, gathered, curved=curved)
         here = Pass(chain, found=found, gathered=gathered)
         if stage.reads is not None:

@@ -45,6 +45,7 @@ def check_joint(cascade: Cascade) -> None:
         raise SettingError(f"sgd trains all stages together, and knows {what}; use auto, lbfgs, cg or newton-cg")
     if getattr(optimizer, "hvp", None) == "ad":
         raise SettingError("hvp='ad' is for a single CRF; products with the joint Hessian are exact, leave it out")
+    _check_encoders(cascade)
     for stage in cascade.stages:
         estimator = stage.estimator(0, None)
         if estimator.optimizer == "boosting" or loss_name(estimator) == "perceptron":
@@ -64,4 +65,23 @@ def check_joint(cascade: Cascade) -> None:
             raise SettingError(
                 f"stage '{stage.target}': jackknife in joint training is for lower stages that {what}; use the wire "
                 "marginal, or leave jackknife out"
+            )
+
+
+def _check_encoders(cascade: Cascade) -> None:
+    """With an encoder somewhere, joint training goes by Adam, which knows less than other optimisers."""
+    neural = [stage.target for stage in cascade.stages if stage.model == "neural-crf"]
+    if not neural:
+        return
+    for is_given, what in (
+        (cascade.optimizer != "auto", f"the optimizer '{cascade.optimizer}'"),
+        (bool(cascade._frozen), "stages that are frozen"),
+        (cascade.schedule == "alternate", "the schedule 'alternate'"),
+        (bool(cascade.jackknife), "jackknife"),
+        (any(stage.settings.get("hyperbolic") for stage in cascade.stages), "the prior hyperbolic"),
+    ):
+        if is_given:
+            raise SettingError(
+                f"stage '{neural[0]}' has an encoder, with which all stages are trained together by Adam, and that "
+                f"knows no {what.removeprefix('the ')}; leave it out, or use the wire marginal"
             )

@@ -6,7 +6,7 @@ import logging
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from trellis.cascade.development import CascadeDevelopment, OfStages
 from trellis.errors import DataError
 from trellis.models.fingerprint import digest, settings_of
 from trellis.models.fitting import Fitting
+from trellis.models.neural_chain import NeuralChain
 from trellis.models.recipe import optimizer_of
 from trellis.training import Fingerprint, Outcome
 
@@ -35,12 +36,15 @@ class Jointly:
 
     def __init__(self, learning: Learning):
         self.learning, self.cascade, self.ready = learning, learning.cascade, learning.ready
-        self.optimizer = optimizer_of(self.cascade._settings)
+        self.is_neural = any(isinstance(one.model, NeuralChain) for one in self.ready)
+        self.optimizer: Any = optimizer_of(self.cascade._settings)
         self.held_out: CascadeDevelopment | None = None
         if learning.dev is not None:
             self.held_out = CascadeDevelopment(learning.model, learning.dev, learning.split, learning.threads)
 
     def train(self) -> Outcome:
+        if self.is_neural:
+            return self._with_encoders()
         from trellis.cascade.objective import BATCH, JointObjective
         from trellis.cascade.together import joint_prior
 
@@ -58,6 +62,26 @@ class Jointly:
             raise DataError("training led to weights that are no numbers; are there extreme feature values?")
         return outcome
 
+    def _with_encoders(self) -> Outcome:
+        from trellis.cascade.neural_joint import NeuralJointObjective, settings_of
+        from trellis.models.neural_fitting import NeuralFitting
+        from trellis.models.neural_training import adam_of, checked
+
+        theta, corpus = self.learning.model.weights, self.learning.corpus
+        settings = settings_of([one.stage for one in self.ready])
+        fitting = self.learning.keeping.fitting(self.cascade._settings, "joint", NeuralFitting)
+        fitting.describe_as(self._sizes(theta), partial(self._fingerprint, theta))
+        _LOG.info("all stages as one")
+        with NeuralJointObjective(self.learning) as objective:
+            return checked(fitting.train(objective, adam_of(settings), theta, self.held_out, [corpus]))
+
+    def _sizes(self, theta: F64) -> dict[str, int]:
+        corpus = self.learning.corpus
+        return {
+            "sentences": len(corpus), "tokens": corpus.tokens, "labels": len(self.learning.model.labels),
+            "attributes": sum(one.model.features.attributes for one in self.ready), "weights": len(theta),
+        }  # fmt: skip
+
     def _data(self, theta: F64) -> Joined | Folded:
         if self.cascade.jackknife:
             from trellis.cascade.folded import Folded
@@ -71,13 +95,9 @@ class Jointly:
 
     def _at_once(self, objective: JointObjective, theta: F64) -> Outcome:
         """All stages but those that are frozen."""
-        model, corpus = self.learning.model, self.learning.corpus
+        corpus = self.learning.corpus
         fitting = self.learning.keeping.fitting(self.cascade._settings, "joint")
-        sizes = {
-            "sentences": len(corpus), "tokens": corpus.tokens, "labels": len(model.labels),
-            "attributes": sum(one.model.features.attributes for one in self.ready), "weights": len(theta),
-        }  # fmt: skip
-        fitting.describe_as(sizes, partial(self._fingerprint, theta))
+        fitting.describe_as(self._sizes(theta), partial(self._fingerprint, theta))
         if not self.cascade._frozen:
             return fitting.train(objective, self.optimizer, theta, self.held_out, [corpus])
         weights = [one.model.layout.size for one in self.ready]
@@ -123,6 +143,7 @@ class Jointly:
             **settings_of(settings),
             "labels": digest(tuple((one.labels, one.gold, one.offsets) for one in self.ready)),
             "attributes": digest(tuple(replace(one.own_examples(1.0), rules=None) for one in self.ready)),
+            "seen": digest(tuple(one.packed.inputs for one in self.ready)),
             "layout": digest(tuple(one.model.layout for one in self.ready)),
             "what is read": digest(tuple((one.columns, _plans(one), one.stage.smooth_values) for one in self.ready)),
             "dev": None if dev is None else digest(dev),

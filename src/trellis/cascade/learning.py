@@ -24,13 +24,16 @@ from trellis.corpus import Corpus
 from trellis.errors import TrellisError
 from trellis.features import Packed
 from trellis.labels import runs
+from trellis.models.fingerprint import digest
 from trellis.models.keeping import Keeping
+from trellis.models.neural_chain import NeuralChain
 from trellis.models.recipe import optimizer_of, prior_of
 from trellis.scoring.occurring import Occurring
 from trellis.training import Outcome
 
 if TYPE_CHECKING:
     from trellis.cascade.cascade import Cascade
+    from trellis.objective import Examples
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -83,28 +86,17 @@ class Learning:
         return [self._stage(s) for s in range(len(self.ready))]
 
     def _stage(self, s: int) -> Outcome:
-        from trellis.cascade.together import stage_shards
-        from trellis.objective import cut_into_shards
-        from trellis.optim import traits_of
-
         ready, target = self.ready[s], self.ready[s].stage.target
-        estimator = _by_itself(ready.stage, self.cascade.seed, self.threads)
         _LOG.info("stage '%s'", target)
-        fitting = self.keeping.fitting(estimator, target)
-        optimizer, prior = optimizer_of(estimator), prior_of(estimator)
         read = None if ready.wiring is None else self._read(s)
-        examples, is_online = ready.examples(read), traits_of(type(optimizer)).is_online
-        has_values = examples.arcs is not None and examples.arcs.values is not None
-        if ready.reads_arcs and has_values and not is_online:  # best labels have none, and many tokens look the same
-            shards: Any = stage_shards(ready, [self.beliefs[k] for k in self.reads[s]], self.model.least_read)
-        else:
-            shards = cut_into_shards(ready.model.layout, examples, ready.loss, is_online)
-        held_out = self._held_out(s)
-        theta = self.model.stages[s].model.weights
-        fitting.describe(ready.model, examples, held_out, theta, {} if read is None else self._reading)
-        packed = Packed(examples.indptr, examples.ids, examples.values, examples.arcs, examples.allowed, examples.spans)
+        examples, inputs = ready.examples(read), ready.packed.inputs
+        held_out, reading = self._held_out(s), {} if read is None else self._reading
+        packed = Packed(
+            examples.indptr, examples.ids, examples.values, examples.arcs, examples.allowed, examples.spans, inputs
+        )
         try:
-            outcome = fitting.minimised(shards, prior, optimizer, theta, held_out, [self.corpus], self.threads)
+            train = self._with_encoder if isinstance(ready.model, NeuralChain) else self._sparsely
+            outcome = train(s, examples, held_out, reading)
         except TrellisError as error:
             error.add_note(f"in stage '{target}'")
             raise
@@ -114,6 +106,46 @@ class Learning:
             if self.dev is not None:
                 self.dev_beliefs[s] = self._in_batches(s, self.dev_packed[s], self.dev.offsets)
         return outcome
+
+    def _sparsely(
+        self, s: int, examples: Examples, held_out: StageDevelopment | None, reading: dict[str, Any]
+    ) -> Outcome:
+        """A stage of sparse weights alone."""
+        from trellis.cascade.together import stage_shards
+        from trellis.objective import cut_into_shards
+        from trellis.optim import traits_of
+
+        ready = self.ready[s]
+        estimator = _by_itself(ready.stage, self.cascade.seed, self.threads)
+        fitting = self.keeping.fitting(estimator, ready.stage.target)
+        optimizer, prior = optimizer_of(estimator), prior_of(estimator)
+        is_online = traits_of(type(optimizer)).is_online
+        has_values = examples.arcs is not None and examples.arcs.values is not None
+        if ready.reads_arcs and has_values and not is_online:  # best labels have none, and many tokens look the same
+            shards: Any = stage_shards(ready, [self.beliefs[k] for k in self.reads[s]], self.model.least_read)
+        else:
+            shards = cut_into_shards(ready.model.layout, examples, ready.loss, is_online)
+        theta = self.model.stages[s].model.weights
+        fitting.describe(ready.model, examples, held_out, theta, reading)
+        return fitting.minimised(shards, prior, optimizer, theta, held_out, [self.corpus], self.threads)
+
+    def _with_encoder(
+        self, s: int, examples: Examples, held_out: StageDevelopment | None, reading: dict[str, Any]
+    ) -> Outcome:
+        from trellis.models.neural_fitting import NeuralFitting
+        from trellis.models.neural_training import trained
+
+        ready, model = self.ready[s], self.model.stages[s].model
+        assert isinstance(model, NeuralChain)
+        assert ready.packed.inputs is not None
+        estimator = _by_itself(ready.stage, self.cascade.seed, self.threads)
+        fitting = self.keeping.fitting(estimator, ready.stage.target, NeuralFitting)
+        assert isinstance(fitting, NeuralFitting)
+        seen = {"seen": digest(ready.packed.inputs)}
+        fitting.describe(model, examples, held_out, model.weights, {**reading, **seen})
+        return trained(
+            fitting, estimator, model, examples, ready.packed.inputs, ready.loss, held_out, [self.corpus], self.threads
+        )
 
     @property
     def _reading(self) -> dict[str, Any]:
@@ -186,7 +218,7 @@ class Learning:
     @property
     def starts(self) -> list[int]:
         """Where the weights of each stage begin among those of all, and where the last ones end."""
-        found: list[int] = np.cumsum([0, *(one.model.layout.size for one in self.ready)]).tolist()
+        found: list[int] = np.cumsum([0, *(len(one.model.weights) for one in self.ready)]).tolist()
         return found
 
     def split(self, theta: F64) -> list[F64]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trellis.cascade.believing import beliefs_of
 from trellis.cascade.context import context_columns
 from trellis.cascade.monomials import Curve
-from trellis.cascade.packing import StageModel, with_wires
+from trellis.cascade.packing import StageModel, is_chain, with_wires
 from trellis.cascade.plan import Beliefs, gold_beliefs
 from trellis.cascade.wiring import Wiring
 from trellis.corpus import Corpus
@@ -21,7 +21,7 @@ from trellis.errors import DataError, NoLegalPathError
 from trellis.features import Packed
 from trellis.jit import announce
 from trellis.labels import runs
-from trellis.models.linear import LinearChain
+from trellis.models.segment_model import SegmentModel
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -44,7 +44,7 @@ class TrainedStage:
 
     @property
     def is_chain(self) -> bool:
-        return isinstance(self.model, LinearChain) and self.model.layout.order == 1
+        return is_chain(self.model)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class CascadeModel:
 
     @property
     def summary(self) -> str:
-        return f"{sum(stage.model.layout.size for stage in self.stages):,} weights"
+        return f"{sum(len(stage.model.weights) for stage in self.stages):,} weights"
 
     def chained(self, s: int) -> bool:
         """Whether labels of neighbouring tokens of a stage are read together, and can be."""
@@ -145,7 +145,7 @@ class CascadeModel:
                     raise error.after(first) from None
             return found
 
-        announce(data.tokens * len(stages))
+        announce(sum(stage.model.work(data.tokens) for stage in stages))
         batches = runs(data.offsets, BATCH)
         if threads <= 1 or len(batches) <= 1:
             rows = [one(run) for run in batches]
@@ -166,7 +166,7 @@ class CascadeModel:
                 )
             ids = data[stage.target].translated({name: j for j, name in enumerate(stage.model.labels)})
             model: Any = stage.model
-            within = ids if isinstance(model, LinearChain) else model.within(np.maximum(ids, 0), data.offsets)
+            within = model.within(np.maximum(ids, 0), data.offsets) if isinstance(model, SegmentModel) else ids
             out[s] = gold_beliefs(within.astype(np.int32), len(stage.labels), data.offsets, ids >= 0)
         return out
 

@@ -10,10 +10,24 @@ import numpy as np
 from trellis.features import Packed
 from trellis.features.packed import unless_ones
 from trellis.models.linear import LinearChain
+from trellis.models.neural_chain import NeuralChain
 from trellis.models.segment_model import SegmentModel
 from trellis.scoring.occurring import Occurring, behind
 
-StageModel = LinearChain | SegmentModel
+StageModel = LinearChain | SegmentModel | NeuralChain
+
+
+def linear_of(model: StageModel) -> LinearChain | None:
+    """The chain with the sparse weights of a stage; None for segments."""
+    if isinstance(model, NeuralChain):
+        return model.linear
+    return model if isinstance(model, LinearChain) else None
+
+
+def is_chain(model: StageModel) -> bool:
+    """Whether labels of neighbouring tokens have a probability together that can be asked for."""
+    linear = linear_of(model)
+    return linear is not None and linear.layout.order == 1
 
 
 def with_wires(packed: Packed, features: Any, labels: Occurring, arcs: Occurring | None) -> Packed:

@@ -54,11 +54,18 @@ class Shift:
     arcs: F64
 
 
+class Encoded:
+    """What an encoder adds to the scores of labels, F64[tokens, width], and what all losses say of these."""
+
+    def __init__(self, scores: F64):
+        self.scores, self.by_score = scores, np.zeros_like(scores)
+
+
 @dataclass(frozen=True)
 class JointStage:
     """`shard`: of the stage's own attributes, whose weights are those of theta that `own` lists, I64[...]; `labels`:
     how many it has; `is_read`, `is_chained`: whether upper stages read its labels, and pairs of neighbours; `shift`:
-    nothing if None (see `folded`)."""
+    nothing if None (see `folded`); `encoded`: of stages that have an encoder (see `neural_joint`)."""
 
     shard: Shard
     own: I64
@@ -67,6 +74,7 @@ class JointStage:
     is_read: bool
     is_chained: bool
     shift: Shift | None = None
+    encoded: Encoded | None = None
 
 
 @dataclass(frozen=True)

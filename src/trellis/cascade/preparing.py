@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from trellis.cascade.annotated import warn_of_few
 from trellis.cascade.context import context_columns
 from trellis.cascade.monomials import Curve
-from trellis.cascade.packing import StageModel, with_wires
+from trellis.cascade.packing import StageModel, is_chain, with_wires
 from trellis.cascade.parting import check_columns, check_pairs, parted
 from trellis.cascade.plan import Beliefs, gold_beliefs
-from trellis.cascade.stage import Stage
+from trellis.cascade.stage import Estimator, Stage
 from trellis.cascade.wiring import Wiring
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError, TemplateError
@@ -25,14 +25,17 @@ from trellis.features.spans import SpanFeatures, parse_spans
 from trellis.features.template import Template
 from trellis.lattice.rules import Rules
 from trellis.losses import Loss, Target
-from trellis.models import CRF, SemiCRF
+from trellis.models import NeuralCRF, SemiCRF
 from trellis.models.known import Known, costs_of
 from trellis.models.learning import given_labels, words_of
 from trellis.models.linear import LinearChain
+from trellis.models.neural_chain import NeuralChain
+from trellis.models.neural_learning import begun, with_inputs
 from trellis.models.path_rules import check_gold, encoding_of, rules_of
 from trellis.models.recipe import loss_of
 from trellis.models.segment_model import SegmentModel
 from trellis.models.segmenting import Segmented, segmented
+from trellis.models.words import words_column
 from trellis.objective import Examples
 from trellis.scoring import of_order
 from trellis.scoring.occurring import Occurring
@@ -74,7 +77,7 @@ class Ready:
     @property
     def is_chain(self) -> bool:
         """Whether labels of neighbouring tokens have a probability together that can be asked for."""
-        return isinstance(self.model, LinearChain) and self.model.layout.order == 1
+        return is_chain(self.model)
 
     @property
     def reads_arcs(self) -> bool:
@@ -110,7 +113,7 @@ def prepared(
     estimator = stage.estimator(seed, threads)
     try:
         read = [one for one in lower if one.stage.target in stage.reads]
-        ready = _prepared(stage, estimator, corpus, read, threads)
+        ready = _prepared(stage, estimator, corpus, read, targets, threads)
         warn_of_few(stage, ready.known, read)
         check_columns(ready.model.features, ready.wiring, targets)
         return ready
@@ -121,10 +124,17 @@ def prepared(
         raise
 
 
-def _prepared(stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, lower: Sequence[Ready], threads: int) -> Ready:
+def _prepared(
+    stage: Stage,
+    estimator: Estimator,
+    corpus: Corpus,
+    lower: Sequence[Ready],
+    targets: Sequence[str],
+    threads: int,
+) -> Ready:
     offsets = corpus.offsets
     given = given_labels(estimator, corpus, None)
-    features, packed, wired, functions = _own_features(stage, estimator, corpus, given, threads)
+    features, packed, wired, functions = _own_features(stage, estimator, corpus, given, targets, threads)
     wiring, columns = None, None
     if lower:
         names = {one.stage.target: one.labels for one in lower}
@@ -144,9 +154,13 @@ def _prepared(stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, lower: Seq
     rules = rules_of(encoding, estimator.only_seen, given.labels, layout)
     if estimator.order != 1:
         layout = of_order(layout, estimator.order, given.gold, offsets, given.seen, estimator.all_transitions)
-    model = LinearChain(
+    linear = LinearChain(
         tuple(given.labels), features, layout, np.zeros(layout.size), None, rules, encoding, estimator.only_seen
     )
+    model: StageModel = linear
+    if isinstance(estimator, NeuralCRF):
+        features, encoder = begun(estimator, features, len(given.labels))
+        model = NeuralChain.of(replace(linear, features=features), encoder)
     known, weights = _known(given, offsets)
     target = Target(given.gold, weights, costs, given.known)
     return Ready(
@@ -237,13 +251,15 @@ def _known(given: Known, offsets: I64) -> tuple[BOOL, F64 | None]:
 
 
 def _own_features(
-    stage: Stage, estimator: CRF | SemiCRF, corpus: Corpus, given: Known, threads: int
+    stage: Stage, estimator: Estimator, corpus: Corpus, given: Known, targets: Sequence[str], threads: int
 ) -> tuple[TemplateFeatures, Packed, tuple[Template, ...], Mapping[str, Any]]:
     """What the stage sees of the input, learnt, and its templates that read lower stages."""
     from trellis.features import callables_of, templates_for
 
     compact, functions = corpus.compact(), callables_of(estimator.features)
-    templates = templates_for(estimator.features, list(compact.columns), stage.target, compact.file_columns)
+    templates: tuple[Template, ...] = ()
+    if not isinstance(estimator, NeuralCRF) or estimator.features != "":
+        templates = templates_for(estimator.features, list(compact.columns), stage.target, compact.file_columns)
     own, wired = parted(templates, stage.reads)
     for name in stage.reads:
         if not any(part.view.column == name for template in wired for part in template.parts):
@@ -260,4 +276,9 @@ def _own_features(
         words, labels = compact[column], len(given.labels)
         known = TagDictionary.learn(column, words, given.gold, labels, estimator.tag_dictionary)
         features, packed = replace(features, dictionary=known), replace(packed, allowed=known.allowed(words))
+    if isinstance(estimator, NeuralCRF):
+        column = words_column(
+            compact, estimator.words, stage.target, [name for name in targets if name != stage.target]
+        )
+        features, packed = with_inputs(estimator, compact, column, features, packed, targets)
     return features, packed, wired, functions

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from trellis.cascade.believing import WIRES
 from trellis.cascade.model import CascadeModel, TrainedStage
+from trellis.cascade.packing import StageModel
 from trellis.cascade.parting import check_columns
 from trellis.cascade.stage import KINDS, Smooth, Stage
 from trellis.cascade.wiring_serial import get_wiring, put_wiring
 from trellis.errors import DamagedModelError, SettingError
 from trellis.labels.encode import labels_of
+from trellis.models import NeuralCRF, SemiCRF
 from trellis.models.feature_files import Callables
-from trellis.models.linear import LinearChain
+from trellis.models.neural_chain import NeuralChain
+from trellis.models.neural_serial import neural_description_of, neural_model_from
 from trellis.models.segment_model import SegmentModel
 from trellis.models.segment_serial import segment_description_of, segment_model_from
 from trellis.models.serial import check_training, model_from, reading
@@ -50,8 +53,7 @@ def description_of(cascade: Cascade) -> tuple[dict[str, Any], Tensors]:
     stages: list[dict[str, Any]] = []
     tensors: Tensors = {}
     for s, stage in enumerate(model.stages):
-        write: Any = segment_description_of if isinstance(stage.model, SegmentModel) else chain_description_of
-        described, own = write(tables[stage.target]["model"], {}, _NO_TRAINING, stage.model)
+        described, own = _writer(stage.model)(tables[stage.target]["model"], {}, _NO_TRAINING, stage.model)
         read: Tensors = {}
         wiring = None if stage.wiring is None else put_wiring(read, stage.wiring)
         tensors |= {f"{s}.{name}": values for name, values in own.items()}
@@ -134,17 +136,25 @@ def _stage(
         raise ValueError("what is read")
     described = {**found["model"], "format": version}
     more = (0, 0) if wiring is None else (wiring.attributes, wiring.arc_attributes)
-    model: LinearChain | SegmentModel
-    if KINDS[stage.model].__name__ == "SemiCRF":
+    model: StageModel
+    kind = KINDS[stage.model]
+    if kind is SemiCRF:
         if more[1]:
             raise ValueError("attributes on transitions")
         _, _, model = segment_model_from(described, own, [], path, functions, more[0])
         labels = tuple(labels_of(model.kinds, "iob2"))
     else:
-        _, _, model = model_from(described, own, [], path, functions, more)
+        read_model: Any = neural_model_from if kind is NeuralCRF else model_from
+        _, _, model = read_model(described, own, [], path, functions, more)
         labels = model.labels
     curve = None if stage.smooth is None else stage.smooth.curve
     return stage, TrainedStage(str(target), model, labels, tuple(reads), wiring, curve)
+
+
+def _writer(model: StageModel) -> Any:
+    if isinstance(model, SegmentModel):
+        return segment_description_of
+    return neural_description_of if isinstance(model, NeuralChain) else chain_description_of
 
 
 def _how(how: Any, params: dict[str, Any]) -> tuple[str, float, int, int]:

@@ -11,12 +11,17 @@ from numpy.typing import NDArray
 
 from trellis.cascade.monomials import Curve
 from trellis.errors import SettingError, shown
-from trellis.models import CRF, SemiCRF
+from trellis.models import CRF, NeuralCRF, SemiCRF
 from trellis.models.settings import check_settings, is_number, plain
 
 F64 = NDArray[np.float64]
 
-KINDS: dict[str, type[CRF] | type[SemiCRF]] = {"crf": CRF, "semi-crf": SemiCRF}
+Estimator = CRF | SemiCRF | NeuralCRF
+KINDS: dict[str, type[CRF] | type[SemiCRF] | type[NeuralCRF]] = {
+    "crf": CRF,
+    "semi-crf": SemiCRF,
+    "neural-crf": NeuralCRF,
+}
 # settings that are the cascade's, or mean nothing in one
 NOT_HERE = ("target", "features", "threads", "seed", "warm_start", "prune")
 
@@ -85,7 +90,8 @@ class Stage:
     features: as for `CRF`. Those that name the target of a stage that is read see how probable its labels are.
     reads: targets of lower stages. If no feature names one of them, its labels at the token and beside it, and pairs of
     neighbours, are read.
-    model: crf or semi-crf; settings: those of `CRF` or `SemiCRF`, such as loss, l2, order, encoding or min_count.
+    model: crf, semi-crf or neural-crf; settings: those of `CRF`, `SemiCRF` or `NeuralCRF`, such as loss, l2, order,
+    encoding or min_count.
     weight: how much the stage's loss counts in joint training, against its prior and the other stages.
     smooth: a function of the probabilities that are read (see `Smooth`).
     """
@@ -133,10 +139,10 @@ class Stage:
         except SettingError as error:
             raise SettingError(f"{where}: {error}") from None
 
-    def estimator(self, seed: int, threads: int | None) -> CRF | SemiCRF:
+    def estimator(self, seed: int, threads: int | None) -> Estimator:
         """The model by itself, as yet untrained."""
         kind: Any = KINDS[self.model]
-        estimator: CRF | SemiCRF = kind(
+        estimator: Estimator = kind(
             target=self.target, features=self.features, seed=seed, threads=threads, **self.settings
         )
         return estimator

@@ -17,10 +17,10 @@ I64 = NDArray[np.int64]
 
 
 def carried(new: TrainedStage, earlier: Sequence[TrainedStage]) -> F64:
-    """The weights that an earlier cascade has for a stage; zeros where it has no stage of that target."""
+    """The weights that an earlier cascade has for a stage; its own where that has no stage of the target."""
     old = next((stage for stage in earlier if stage.target == new.target), None)
     if old is None:
-        return np.zeros(new.model.layout.size)
+        return new.model.weights
     if not (isinstance(new.model, LinearChain) and isinstance(old.model, LinearChain)):
         raise SettingError(f"stage '{new.target}': weights can be carried over between stages of the model crf only")
     return carried_over(new.model, old.model, (_numbers(new, old, False), _numbers(new, old, True)))

@@ -116,7 +116,9 @@ def cascade_of(ctx: click.Context, settings: dict[str, Any]) -> Any:
             "a cascade needs stages: a table [[stage]] with a target for each in a file for --config; "
             "`trellis train --model-type cascade --show-config` prints one"
         )
-    known = [*stage_settings("crf"), *stage_settings("semi-crf")]
+    from trellis.cascade.stage import KINDS
+
+    known = {name for kind in KINDS for name in stage_settings(kind)}
     for name in (p.name for p in ctx.command.params if p.name and p.expose_value):
         if is_given(ctx, name) and name not in (*OPTIONS, "model_type"):
             if name == "target":

@@ -26,7 +26,7 @@ _ABOUT_STAGES = {
     "features": "A preset, a template file (CRF++, Wapiti), or an expression such as "
     "'word[-1:1] + suffix(word, 3)[0]'.",
     "reads": "Targets of lower stages.",
-    "model": "crf or semi-crf.",
+    "model": "crf, semi-crf or neural-crf.",
     "weight": "How much the stage's loss counts in joint training.",
     "options": 'The optimizer\'s own settings: { memory = 50 }, or "memory=50".',
     "costs": 'Cost of a mistake (margin, pointwise): 2.0, or by the token\'s label, { "B-NP" = 2.0 }.',

@@ -15,6 +15,7 @@ from trellis.corpus import Corpus
 from trellis.features import Packed
 from trellis.features.numbering import grouped
 from trellis.features.template import Template
+from trellis.models.neural_chain import NeuralChain
 from trellis.models.segment_model import SegmentModel
 from trellis.report.groups import Found, Group, of_chain, of_segments
 from trellis.report.inspection import Inspection, inspection_of
@@ -40,7 +41,8 @@ def _found(stage: TrainedStage) -> Found:
     if isinstance(model, SegmentModel):
         found, tokens, labels = of_segments(model), model.layout.tokens, stage.labels
     else:
-        found, tokens, labels = of_chain(model), model.layout, model.labels
+        linear = model.linear if isinstance(model, NeuralChain) else model
+        found, tokens, labels = of_chain(linear), linear.layout, linear.labels
     if wiring is None:
         return found
     read = _read(
