@@ -12,6 +12,7 @@ import click
 from trellis.cli import options
 from trellis.cli.bench_cascade import add_to as add_cascade
 from trellis.cli.bench_lattices import add_to as add_lattices
+from trellis.cli.bench_neural import add_to as add_neural
 from trellis.cli.bench_online import add_to as add_online
 from trellis.cli.bench_score import add_to as add_score
 from trellis.cli.bench_training import add_to
@@ -206,3 +207,4 @@ add_online(bench, _task_options, _task, measuring)
 add_lattices(bench, _task_options, _task, _numbers, measuring)
 add_cascade(bench, measuring)
 add_score(bench, measuring)
+add_neural(bench, measuring)

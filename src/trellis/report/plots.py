@@ -23,6 +23,7 @@ _MARGIN, _PANEL, _LEGEND = 0.75, 4.5, 1.6  # inches
 _COLOURS = 96
 _FEW = 5  # values along an axis that can all be written below it
 _APART = 1.3  # times, so that both can be written
+_PALE = 0.15  # how much of its colour a band has
 _MARKS = 9  # on a line, so that lines can be told apart without colours too
 
 
@@ -38,10 +39,13 @@ class Style:
 
 @dataclass(frozen=True)
 class Line:
+    """`band`: a range around the line, its lower and its upper edge."""
+
     label: str
     x: Sequence[float]
     y: Sequence[float]
     style: Style
+    band: tuple[Sequence[float], Sequence[float]] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,8 @@ def tick_labels(values: Sequence[float]) -> list[str]:
 def _draw_line(axis: Any, line: Line) -> Any:
     style = line.style
     every = max(1, len(line.x) // _MARKS)
+    if line.band is not None:
+        axis.fill_between(line.x, *line.band, color=style.colour, alpha=_PALE, linewidth=0)
     return axis.plot(
         line.x, line.y, color=style.colour, linestyle=style.dash, linewidth=style.width,
         marker=style.marker, markersize=4.5, markevery=every,

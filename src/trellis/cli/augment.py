@@ -1,0 +1,79 @@
+"""`trellis augment`: a column file with changed copies of its sentences."""
+
+from __future__ import annotations
+
+import click
+
+from trellis.cli import options
+from trellis.cli.console import print_json, say
+from trellis.cli.output import check_outputs, write_output
+from trellis.errors import DataError
+
+METHODS = (
+    "mentions, tokens, synonyms, shuffle or paste; a+b: one and then the other. May be given several times, for copies "
+    "by each."
+)
+
+
+@click.command()
+@click.argument("files", metavar="TRAIN...", nargs=-1, required=True)
+@options.columns
+@click.option("--target", metavar="NAME", help="The column with the labels; the last one if not given.")
+@click.option("--method", "methods", multiple=True, default=["mentions"], show_default=True, help=METHODS)
+@click.option("--copies", type=int, default=1, show_default=True, help="Copies by each method.")
+@click.option("--p", type=float, metavar="P", help="How probable a change is; by default as usual for the method.")
+@click.option("--table", metavar="FILE", help="WORD (or TYPE for mentions), tab, what may stand in its place, tab, ...")
+@click.option("--encoding", metavar="NAME", help="The encoding of segments (iob2, ...); detected if not given.")
+@click.option("--seed", default=0, show_default=True, help="Of what is drawn at random.")
+@click.option("--output", "-o", metavar="FILE", help="Where to write; standard output if not given.")
+@options.comments
+@options.as_json
+def augment(
+    files: tuple[str, ...],
+    columns: str | None,
+    target: str | None,
+    methods: tuple[str, ...],
+    copies: int,
+    p: float | None,
+    table: str | None,
+    encoding: str | None,
+    seed: int,
+    output: str | None,
+    comments: bool,
+    json: bool,
+) -> None:
+    """Write the sentences of column files, and after them changed copies of them to learn from as well.
+
+    Labels stay right, all columns travel with their tokens, and sentences that came out unchanged are left out.
+
+    \b
+    Example:
+      trellis augment train.txt --columns word,pos,chunk --method mentions --copies 2 --output more.txt
+      trellis augment train.txt --method synonyms --table synonyms.tsv --p 0.3 > more.txt
+    """
+    from trellis.corpus import read_conll, write_conll
+    from trellis.fewlabels import augmented, parse_table
+    from trellis.files import read_bytes
+
+    check_outputs({"--output": output}, [*files, *([table] if table else [])])
+    corpus = read_conll(*files, columns=options.names_of(columns), comments=comments)
+    if not corpus.tokens:
+        raise DataError("there is no token to make more of", files[0])
+    entries = None if table is None else parse_table(read_bytes(table), table)
+    wanted = target or list(corpus.columns)[-1]
+    more = augmented(corpus, wanted, methods, copies, p, seed, entries, encoding)
+    write_output(output, write_conll(more))
+    say(
+        f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; with changed copies {len(more):,} and {more.tokens:,} "
+        f"({', '.join(methods)})"
+    )
+    if json:
+        print_json(
+            {
+                "sentences": len(more),
+                "tokens": more.tokens,
+                "original_sentences": len(corpus),
+                "original_tokens": corpus.tokens,
+                "methods": list(methods),
+            }
+        )

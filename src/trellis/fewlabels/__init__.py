@@ -1,0 +1,57 @@
+"""Making the most of few labels: more sentences out of those there are, what more labels would bring, and which
+sentences to label next.
+
+Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trellis.fewlabels.augment import METHODS, augmented, copy_weights, parse_table
+    from trellis.fewlabels.curve import Curve, learning_curve
+    from trellis.fewlabels.ranking import RANKINGS, uncertainty
+    from trellis.fewlabels.selection import next_batch, rest_of
+    from trellis.fewlabels.simulation import simulate
+
+_HOMES = {
+    "METHODS": "augment",
+    "RANKINGS": "ranking",
+    "Curve": "curve",
+    "augmented": "augment",
+    "copy_weights": "augment",
+    "learning_curve": "curve",
+    "next_batch": "selection",
+    "parse_table": "augment",
+    "rest_of": "selection",
+    "simulate": "simulation",
+    "uncertainty": "ranking",
+}
+
+__all__ = [
+    "METHODS",
+    "RANKINGS",
+    "Curve",
+    "augmented",
+    "copy_weights",
+    "learning_curve",
+    "next_batch",
+    "parse_table",
+    "rest_of",
+    "simulate",
+    "uncertainty",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,131 @@
+"""Active learning rehearsed: no label is looked at before it is paid for, and it pays to choose."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import trellis as tr
+from trellis.corpus import Column
+from trellis.errors import DataError, SettingError
+from trellis.fewlabels import simulate
+from trellis.fewlabels.ranking import RANKINGS, Ranking
+
+CRF = tr.CRF("chunk", "word[0] + pos[-1:1]", l2=0.1, tol=1e-2)
+SETTINGS = {"start": 60, "batch": 60, "rounds": 3, "repeats": 2}
+
+
+@pytest.fixture(scope="module")
+def pool():
+    return tr.sample_corpus("train").slice(0, 150)
+
+
+@pytest.fixture(scope="module")
+def test_part():
+    return tr.sample_corpus("test").slice(0, 60)
+
+
+@pytest.fixture(scope="module")
+def simulation(pool, test_part):
+    return simulate(CRF, pool, test_part, ["entropy", "random"], **SETTINGS)
+
+
+def scores(found):
+    return [[(step.sentences, step.tokens, step.score) for step in run.steps] for run in found.runs]
+
+
+def test_budgets_are_kept_and_tokens_counted(simulation, pool):
+    lengths = np.diff(pool.offsets)
+    for run in simulation.runs:
+        assert [step.tokens for step in run.steps] == sorted(step.tokens for step in run.steps)
+        for step, budget in zip(run.steps, (60, 120, 180, 240), strict=True):
+            assert step.tokens <= budget
+            assert step.tokens == lengths[run.paid[: step.sentences]].sum()
+        assert len(set(run.paid.tolist())) == len(run.paid)
+
+
+def test_runs_of_a_repeat_begin_alike_and_others_do_not(simulation):
+    first = [run.paid[: run.steps[0].sentences].tolist() for run in simulation.runs]
+    assert [(run.by, run.repeat) for run in simulation.runs] == [
+        ("entropy", 0), ("random", 0), ("entropy", 1), ("random", 1),
+    ]  # fmt: skip
+    assert first[0] == first[1]
+    assert first[2] == first[3]
+    assert first[0] != first[2]
+
+
+def test_labels_that_were_not_paid_for_change_nothing(simulation, pool, test_part):
+    paid = np.unique(np.concatenate([run.paid for run in simulation.runs]))
+    free = np.setdiff1d(np.arange(len(pool)), paid)
+    assert len(free)
+    wrong = np.array(pool["chunk"].values(), object)
+    for s in free.tolist():
+        wrong[pool.offsets[s] : pool.offsets[s + 1]] = "B-WRONG"
+    again = simulate(CRF, pool.with_column("chunk", Column.of(wrong)), test_part, ["entropy", "random"], **SETTINGS)
+    assert scores(again) == scores(simulation)
+
+
+def test_models_see_the_rest_without_its_labels(pool, test_part, monkeypatch):
+    seen = []
+
+    def peeking(model, rest, seed):
+        seen.append(list(rest.columns))
+        return np.zeros(len(rest))
+
+    monkeypatch.setitem(RANKINGS, "peeking", Ranking(peeking, per_token=False))
+    simulate(CRF, pool, test_part, ["peeking"], start=60, batch=60, rounds=2, repeats=1)
+    assert seen == [["word", "pos", "entity"]] * 2
+
+
+def test_it_pays_to_choose():
+    """On the corpus that ships, whatever the measure of uncertainty."""
+    by = ["entropy", "least-confidence", "margin", "random"]
+    crf = tr.CRF("entity", "word[-1:1] + pos[0] + suffix(word, 3)[0] + shape(word)[-1:1]", l2=0.1, tol=1e-2)
+    simulation = simulate(
+        crf, tr.sample_corpus("train"), tr.sample_corpus("test"), by, start=200, batch=400, rounds=3, repeats=3
+    )
+    for name in by[:-1]:
+        found = simulation.compared(name)
+        assert (found.area.samples, found.area.better) == (3, 3)
+        assert found.last.difference > 0
+        assert found.last.p < 0.05
+        assert 0 < found.saved < 1
+    lines = simulation.as_text("F1").splitlines()
+    assert [line.split()[0] for line in lines[1:5]] == by
+    found = simulation.as_json()["rankings"]
+    assert list(found) == by
+    assert set(found["entropy"]) - set(found["random"]) == {"against_random"}
+
+
+def test_areas_are_means_along_the_curve(simulation):
+    grid = simulation.grid
+    for area, run in zip(simulation.areas("random"), simulation.of("random"), strict=True):
+        fine = np.linspace(grid[0], grid[-1], 4001)
+        assert area == pytest.approx(np.mean(run.at(fine)), abs=1e-3)
+
+
+def test_the_same_seed_gives_the_same_runs(simulation, pool, test_part):
+    assert scores(simulate(CRF, pool, test_part, ["entropy", "random"], **SETTINGS)) == scores(simulation)
+    other = simulate(CRF, pool, test_part, ["random"], seed=1, **SETTINGS)
+    assert other.runs[0].paid.tolist() != simulation.runs[1].paid.tolist()
+
+
+def test_a_pool_may_be_used_up(pool, test_part):
+    found = simulate(CRF, pool.slice(0, 8), test_part, ["random"], start=20, batch=1000, rounds=5, repeats=1)
+    assert found.runs[0].steps[-1].sentences == 8
+    assert len(found.runs[0].steps) == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"by": []}, "rankings to compare are none"),
+        ({"by": ["random", "random"]}, "each of them once"),
+        ({"by": ["nonsense"]}, "unknown ranking 'nonsense'"),
+        ({"batch": 0}, "batch is 0; expected a whole number >= 1"),
+        ({"start": 10**6}, "tokens in the pool and 1,000,000 to start"),
+    ],
+)
+def test_what_does_not_fit_is_said(pool, test_part, settings, message):
+    with pytest.raises((SettingError, DataError), match=message):
+        simulate(CRF, pool, test_part, **{"by": ["random"], **settings})
