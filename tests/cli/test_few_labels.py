@@ -8,6 +8,7 @@ import pytest
 
 import trellis as tr
 from trellis.corpus import Corpus, read_conll, sample_corpus, write_conll
+from trellis.fewlabels import METHODS, RANKINGS
 
 COLUMNS = ["word", "pos", "chunk"]
 QUICK = ["--columns", "word,pos,chunk", "--features", "word[0] + pos[-1:1]", "--tol", "1e-2", "--l2", "0.1"]
@@ -176,6 +177,18 @@ class TestCurve:
         assert lines[5].startswith("twice the labels")
         assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
 
+    def test_takes_the_options_of_augment(self, run, folder):
+        (folder / "table.tsv").write_text("NP\tthe large zebra\n")
+        arguments = ["curve", "train.txt", "test.txt", *QUICK, "--sizes", "20", "--repeats", "1"]
+        given = ["--augment", "mentions", "--augment", "tokens", "--table", "table.tsv"]
+        plain = last_json(run(*arguments, *given[:4], "--json")[1])["augmented"]
+        found = last_json(run(*arguments, *given, "--json")[1])["augmented"]
+        assert found["tokens"] == plain["tokens"]
+        assert found["mentions"] != plain["mentions"]
+        assert "a table is for mentions and synonyms" in run(*arguments, *given[2:])[2]
+        assert "--table is for --augment" in run(*arguments, *given[4:])[2]
+        assert "is not ioe2" in run(*arguments, *given[:2], "--encoding", "ioe2")[2]
+
     def test_takes_the_options_of_train(self, run):
         arguments = ["curve", "train.txt", "test.txt", "--columns", "word,pos,chunk", "--sizes", "20", "--repeats", "1"]
         code, out, _ = run(*arguments, "--model-type", "hmm", "--target", "pos", "--options", "smoothing=0.5")
@@ -205,6 +218,12 @@ class TestSimulate:
         assert code == 1
         assert "pool.txt: 2 columns found, but 3 named" in err.replace(":1:", ":")
         assert "rankings to compare" in run("simulate", "train.txt", "test.txt", *QUICK, "--by", "random,random")[2]
+
+
+@pytest.mark.parametrize(("command", "names"), [("augment", METHODS), ("select", RANKINGS)])
+def test_help_names_all_there_are(run, command, names):
+    out = " ".join(run(command, "--help")[1].split())
+    assert all(name in out for name in names)
 
 
 @pytest.mark.parametrize("command", ["augment", "curve", "select", "simulate"])

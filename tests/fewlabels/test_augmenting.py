@@ -182,6 +182,12 @@ class TestAugmented:
         more = concatenate([CITIES, CITIES])
         assert copy_weights(CITIES, more, 0.25).tolist() == [1.0, 1.0, 0.25, 0.25]
 
+    def test_weights_are_of_what_was_made_of_the_corpus(self):
+        with pytest.raises(DataError, match="expected what `augmented` made of it"):
+            copy_weights(CITIES, CITIES.slice(0, 1), 0.25)
+        with pytest.raises(SettingError, match=r"the weight of copies is -1\.0; expected a number >= 0"):
+            copy_weights(CITIES, CITIES, -1.0)
+
     def test_models_learn_from_it(self):
         train = tr.sample_corpus("train").slice(0, 40)
         more = augmented(train, "chunk", "mentions")
@@ -204,6 +210,12 @@ class TestAugmented:
             ({"seed": -1}, "seed is -1"),
             ({"target": "nonsense"}, "unknown target 'nonsense'; the columns are: word, pos, label"),
             ({"encoding": "ioe2"}, "label 'B-LOC' is not ioe2"),
+            ({"methods": "tokens", "encoding": "ioe2"}, "label 'B-LOC' is not ioe2"),
+            ({"table": ["Rio"]}, "the table is .*; expected a dict of words"),
+            (
+                {"methods": ["tokens", "shuffle"], "table": {"LOC": ["Rio"]}},
+                "a table is for mentions and synonyms, not",
+            ),
         ],
     )
     def test_says_what_does_not_fit(self, settings, message):

@@ -10,6 +10,7 @@ from trellis.corpus import Column
 from trellis.errors import DataError, SettingError
 from trellis.fewlabels import simulate
 from trellis.fewlabels.ranking import RANKINGS, Ranking
+from trellis.fewlabels.simulated import Run, Simulation, Step
 
 CRF = tr.CRF("chunk", "word[0] + pos[-1:1]", l2=0.1, tol=1e-2)
 SETTINGS = {"start": 60, "batch": 60, "rounds": 3, "repeats": 2}
@@ -102,6 +103,15 @@ def test_areas_are_means_along_the_curve(simulation):
     for area, run in zip(simulation.areas("random"), simulation.of("random"), strict=True):
         fine = np.linspace(grid[0], grid[-1], 4001)
         assert area == pytest.approx(np.mean(run.at(fine)), abs=1e-3)
+
+
+def test_runs_that_have_no_number_of_tokens_in_common():
+    """One began with a sentence longer than all that another was given."""
+    steps = [(Step(1, 50, 0.5), Step(2, 60, 0.6)), (Step(3, 10, 0.2), Step(4, 20, 0.3))]
+    none = np.zeros(0, np.int64)
+    found = Simulation(tuple(Run("random", k, own, none, none) for k, own in enumerate(steps)), ("random",))
+    assert set(found.grid.tolist()) == {50.0}
+    assert found.areas("random") == [0.5, 0.3]
 
 
 def test_the_same_seed_gives_the_same_runs(simulation, pool, test_part):

@@ -106,10 +106,16 @@ class TestTraining:
         assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
     def test_weights_of_sentences_count(self, corpus):
-        weights = np.zeros(len(corpus))
-        weights[:20] = 1.0
-        some = small(batch_size=100, sparse_first=False).fit(corpus, sample_weight=weights)
-        assert some.objective_ < small(batch_size=100, sparse_first=False).fit(corpus).objective_
+        """Labels of what counts nothing do not matter; if it counts, they do."""
+        weights = np.ones(len(corpus))
+        weights[20:] = 0.0
+        first, labels = int(corpus.offsets[20]), corpus["chunk"]
+        ids = np.concatenate([labels.ids[:first], labels.ids[first:][::-1]])
+        other = corpus.with_column("chunk", type(labels)(ids, labels.strings))
+        every = {"all_pairs": True, "all_transitions": True}  # weights do not depend on which labels are seen
+        for counting, is_same in ((weights, True), (weights + 0.5, False)):
+            both = [small(**every).fit(data, sample_weight=counting).model_.weights for data in (corpus, other)]
+            assert np.array_equal(*both) is is_same
 
     @pytest.mark.parametrize(
         "settings",
@@ -171,6 +177,16 @@ class TestInput:
         assert model.score(X, y) == 1.0
         assert model.predict([]) == []
         assert model.predict([[]]) == [[]]
+
+    def test_what_dicts_have_beside_the_word_are_columns(self):
+        """Of which the word says nothing here."""
+        tags = ["N", "V"] * 10
+        X = [[{"word": "x", "pos": tag, "upper": False}] for tag in tags]
+        model = NeuralCRF(features="pos[0]", **{**SMALL, "epochs": 10}).fit(X, [[f"is-{tag}"] for tag in tags])
+        assert model.model_.features.inputs.columns == ("word", "pos")
+        assert model.predict([[{"word": "y", "pos": "V"}]]) == [["is-V"]]
+        with pytest.raises(DataError, match="pos"):
+            model.predict([["y"]])
 
     def test_the_encoder_sees_what_the_features_read(self, corpus):
         assert small().fit(corpus).model_.features.inputs.columns == ("word", "pos")
@@ -345,6 +361,14 @@ class TestResume:
         small("", epochs=1).fit(one, checkpoint=tmp_path / "run")
         with pytest.raises(CheckpointError, match="was made from other words or columns"):
             small("", epochs=1).fit(other, checkpoint=tmp_path / "run", resume=True)
+
+    def test_other_vectors_are_refused(self, corpus, tmp_path):
+        """Also of words that the training data do not have."""
+        (tmp_path / "v.txt").write_text("zebra 8 7 6 5 4 3 2 1\n")
+        small(epochs=1, vectors=tmp_path / "v.txt").fit(corpus, checkpoint=tmp_path / "run")
+        (tmp_path / "v.txt").write_text("zebra 8 7 6 5 4 3 2 9\n")
+        with pytest.raises(CheckpointError, match="was made from other words or columns"):
+            small(epochs=1, vectors=tmp_path / "v.txt").fit(corpus, checkpoint=tmp_path / "run", resume=True)
 
     def test_the_log_has_a_line_for_each_epoch(self, corpus, heldout, tmp_path):
         small(epochs=2).fit(corpus, dev=heldout, log=tmp_path / "log")

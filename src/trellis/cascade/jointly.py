@@ -16,6 +16,7 @@ from trellis.errors import DataError
 from trellis.models.fingerprint import digest, settings_of
 from trellis.models.fitting import Fitting
 from trellis.models.neural_chain import NeuralChain
+from trellis.models.neural_learning import seen_by
 from trellis.models.recipe import optimizer_of
 from trellis.training import Fingerprint, Outcome
 
@@ -143,12 +144,18 @@ class Jointly:
             **settings_of(settings),
             "labels": digest(tuple((one.labels, one.gold, one.offsets) for one in self.ready)),
             "attributes": digest(tuple(replace(one.own_examples(1.0), rules=None) for one in self.ready)),
-            "seen": digest(tuple(one.packed.inputs for one in self.ready)),
+            "seen": digest(tuple(map(_seen, self.ready))),
             "layout": digest(tuple(one.model.layout for one in self.ready)),
             "what is read": digest(tuple((one.columns, _plans(one), one.stage.smooth_values) for one in self.ready)),
             "dev": None if dev is None else digest(dev),
             "start": digest(theta),
         }
+
+
+def _seen(one: Ready) -> str | None:
+    """What an encoder sees, if there is one."""
+    inputs = one.packed.inputs
+    return seen_by(one.model, inputs) if isinstance(one.model, NeuralChain) and inputs is not None else None
 
 
 def _plans(one: Ready) -> object:

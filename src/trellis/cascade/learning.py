@@ -24,9 +24,9 @@ from trellis.corpus import Corpus
 from trellis.errors import TrellisError
 from trellis.features import Packed
 from trellis.labels import runs
-from trellis.models.fingerprint import digest
 from trellis.models.keeping import Keeping
 from trellis.models.neural_chain import NeuralChain
+from trellis.models.neural_learning import seen_by
 from trellis.models.recipe import optimizer_of, prior_of
 from trellis.scoring.occurring import Occurring
 from trellis.training import Outcome
@@ -141,7 +141,7 @@ class Learning:
         estimator = _by_itself(ready.stage, self.cascade.seed, self.threads)
         fitting = self.keeping.fitting(estimator, ready.stage.target, NeuralFitting)
         assert isinstance(fitting, NeuralFitting)
-        seen = {"seen": digest(ready.packed.inputs)}
+        seen = {"seen": seen_by(model, ready.packed.inputs)}
         fitting.describe(model, examples, held_out, model.weights, {**reading, **seen})
         return trained(
             fitting, estimator, model, examples, ready.packed.inputs, ready.loss, held_out, [self.corpus], self.threads

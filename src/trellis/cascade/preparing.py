@@ -26,6 +26,7 @@ from trellis.features.template import Template
 from trellis.lattice.rules import Rules
 from trellis.losses import Loss, Target
 from trellis.models import NeuralCRF, SemiCRF
+from trellis.models.chain_ready import chain_layout
 from trellis.models.known import Known, costs_of
 from trellis.models.learning import given_labels, words_of
 from trellis.models.linear import LinearChain
@@ -150,7 +151,7 @@ def _prepared(
     if encoding is not None and given.kind == "gold":
         check_gold(corpus, given, offsets, encoding)
     seen = _as_seen(packed, features, wiring, columns, lower, offsets)
-    layout = estimator._layout(given, seen, offsets, _Counts.of(features, wiring))
+    layout = chain_layout(estimator, given, seen, offsets, _Counts.of(features, wiring))
     rules = rules_of(encoding, estimator.only_seen, given.labels, layout)
     if estimator.order != 1:
         layout = of_order(layout, estimator.order, given.gold, offsets, given.seen, estimator.all_transitions)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from trellis.cli import options
 from trellis.cli.console import print_json, say
 from trellis.cli.output import check_outputs, write_output
 from trellis.errors import DataError
+
+if TYPE_CHECKING:
+    from trellis.fewlabels.augment import Table
 
 METHODS = (
     "mentions, tokens, synonyms, shuffle or paste; a+b: one and then the other. May be given several times, for copies "
@@ -52,14 +57,13 @@ def augment(
       trellis augment train.txt --method synonyms --table synonyms.tsv --p 0.3 > more.txt
     """
     from trellis.corpus import read_conll, write_conll
-    from trellis.fewlabels import augmented, parse_table
-    from trellis.files import read_bytes
+    from trellis.fewlabels import augmented
 
     check_outputs({"--output": output}, [*files, *([table] if table else [])])
     corpus = read_conll(*files, columns=options.names_of(columns), comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to make more of", files[0])
-    entries = None if table is None else parse_table(read_bytes(table), table)
+    entries = None if table is None else read_table(table)
     wanted = target or list(corpus.columns)[-1]
     more = augmented(corpus, wanted, methods, copies, p, seed, entries, encoding)
     write_output(output, write_conll(more))
@@ -77,3 +81,11 @@ def augment(
                 "methods": list(methods),
             }
         )
+
+
+def read_table(path: str) -> Table:
+    """What may stand in the place of what, of a file."""
+    from trellis.fewlabels import parse_table
+    from trellis.files import read_bytes
+
+    return parse_table(read_bytes(path), path)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
+from trellis.cli.augment import read_table
 from trellis.cli.console import measuring, print_json, say, say_if_first_run
 from trellis.cli.output import check_outputs
 from trellis.cli.trainable import metric_of, model_options, read_both, trainable_of
@@ -37,6 +38,7 @@ _SIZES = "0.0625,0.125,0.25,0.5,1.0"
 @click.option("--augment", "methods", multiple=True, metavar="METHOD", help="Also with copies (see trellis augment).")
 @click.option("--copies", type=click.IntRange(1), default=4, show_default=True, help="Copies for --augment.")
 @click.option("--p", type=float, metavar="P", help="How probable a change is; by default as usual for the method.")
+@click.option("--table", metavar="FILE", help="For --augment, as in trellis augment.")
 @click.option("--copy-weight", type=float, metavar="X", help="What a copy counts; 1/copies if not given.")
 @click.option("--plot", metavar="FILE", help="Draw the curves (PNG).")
 @click.option("--title", metavar="TEXT", help="What to write above the plot.")
@@ -52,6 +54,7 @@ def curve(
     methods: tuple[str, ...],
     copies: int,
     p: float | None,
+    table: str | None,
     copy_weight: float | None,
     plot: str | None,
     title: str | None,
@@ -69,21 +72,24 @@ def curve(
       trellis curve train.txt test.txt --columns word,pos,chunk --l2 0.5 --plot curve.png
       trellis curve train.txt test.txt --columns word,pos,ner --features ner --sizes 100,200,400 --augment tokens
     """
+    from trellis.fewlabels.augment import takes_table
     from trellis.fewlabels.curve import learning_curve
 
-    check_plot(plot, [train, test])
+    check_plot(plot, [train, test, *([table] if table else [])])
     tagger, columns, target = trainable_of(settings, seed)
     parts = _sizes(sizes)
-    if not methods and (p is not None or copy_weight is not None):
-        raise SettingError(
-            f"{'--p' if p is not None else '--copy-weight'} is for --augment; give a method, or leave it out"
-        )
+    for name, value in (("--p", p), ("--table", table), ("--copy-weight", copy_weight)):
+        if value is not None and not methods:
+            raise SettingError(f"{name} is for --augment; give a method, or leave it out")
     say_if_first_run()
     learn, held_out = read_both(tagger, train, test, columns, target, comments)
     ways: dict[str, More | None] = {_PLAIN: None}
+    entries, encoding = None if table is None else read_table(table), settings["encoding"]
     for method in methods:
         weight = 1.0 / copies if copy_weight is None else copy_weight
-        more = _more(method, tagger.target, copies, p, weight, seed)
+        own = entries if takes_table(method) or not any(map(takes_table, methods)) else None  # none: says so
+        given = {"table": own, "encoding": None if encoding == "auto" else encoding}
+        more = _more(method, tagger.target, copies, p, weight, seed, given)
         more(learn, 0)  # says what is wrong before hours are spent
         ways[method] = more
     found = {}
@@ -108,12 +114,14 @@ def _named(tell: Callable[[str], None], name: str, text: str) -> None:
     tell(f"{name}: {text}")
 
 
-def _more(method: str, target: str, copies: int, p: float | None, weight: float, seed: int) -> More:
+def _more(
+    method: str, target: str, copies: int, p: float | None, weight: float, seed: int, given: dict[str, Any]
+) -> More:
     """Augmentation of a part of the training data."""
     from trellis.fewlabels import augmented, copy_weights
 
     def more(part: Corpus, repeat: int) -> Any:
-        made = augmented(part, target, method, copies, p, seed + repeat)
+        made = augmented(part, target, method, copies, p, seed + repeat, **given)
         return made, None if weight == 1.0 else copy_weights(part, made, weight)
 
     return more

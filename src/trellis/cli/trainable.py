@@ -24,8 +24,7 @@ _SHARED = (
 def model_options(function: Function) -> Function:
     """Adds them to a command, which has an option --seed of its own and takes them as `**settings`."""
     shared = [option for option in train.params if option.name in _SHARED]
-    earlier = getattr(function, "__click_params__", [])
-    function.__click_params__ = [*earlier, *reversed(shared)]  # type: ignore[attr-defined]
+    vars(function)["__click_params__"] = [*getattr(function, "__click_params__", []), *reversed(shared)]
     return function
 
 

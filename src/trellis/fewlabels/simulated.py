@@ -66,10 +66,11 @@ class Simulation:
 
     @property
     def grid(self) -> F64:
-        """Tokens that all runs have been through, F64[points]."""
+        """Tokens that all runs have been through, F64[points]; where there are none, those that the last of them began
+        with, where other runs have ended."""
         low = max(run.steps[0].tokens for run in self.runs)
         high = min(run.steps[-1].tokens for run in self.runs)
-        return np.linspace(low, high, _POINTS)
+        return np.linspace(low, max(low, high), _POINTS)
 
     def curves(self, name: str) -> F64:
         """Scores of each repeat on the grid, F64[repeats, points]."""

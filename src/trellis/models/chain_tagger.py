@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trellis.corpus import Corpus
 from trellis.errors import SettingError
 from trellis.models.batches import Sentences
-from trellis.models.chain_ready import chain_layout, ready_chain
+from trellis.models.chain_ready import ready_chain
 from trellis.models.constraints import Constraints
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
@@ -22,15 +22,13 @@ from trellis.models.linear import LinearChain
 from trellis.models.probable import ProbableTagger
 from trellis.models.recipe import optimizer_of, prior_of
 from trellis.models.serial import description_of, model_from
-from trellis.models.settings import USUAL_L2, check_settings
+from trellis.models.settings import USUAL_L2, check_chain_settings
 from trellis.models.warm import carried_over
 from trellis.training import Progress
 
 if TYPE_CHECKING:
-    from trellis.features import Choice, FeatureKind, Packed
+    from trellis.features import Choice
     from trellis.features.template import Template
-    from trellis.models.known import Known
-    from trellis.scoring import WeightLayout
 
 I64 = NDArray[np.int64]
 
@@ -104,7 +102,7 @@ class ChainTagger(ProbableTagger[LinearChain]):
         from trellis.objective import cut_into_shards
         from trellis.optim import traits_of
 
-        self._check_settings()
+        check_chain_settings(self)
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self, self._own_options()), prior_of(self)
         ready = ready_chain(self, X, y, sample_weight, soft, labels, constraints, self._threads, self._sees)
@@ -126,18 +124,6 @@ class ChainTagger(ProbableTagger[LinearChain]):
     def _own_options(self) -> dict[str, Any]:
         """Settings of the optimizer that are this model's own settings."""
         return {}
-
-    def _check_settings(self) -> None:
-        check_settings(self)
-        if self.only_seen and (self.all_transitions or self.order == 0):
-            other = "all_transitions" if self.all_transitions else "order 0"
-            raise SettingError(f"only_seen has no meaning with {other}; leave one of them out")
-        if self.hash_size is not None and self.min_count > 1:
-            raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
-
-    def _layout(self, given: Known, packed: Packed, offsets: I64, features: FeatureKind) -> WeightLayout:
-        """Weights for what the training data shows, of first order."""
-        return chain_layout(self, given, packed, offsets, features)
 
     def _earlier(self, start: ChainTagger | None) -> LinearChain | None:
         """The model whose weights to begin with."""

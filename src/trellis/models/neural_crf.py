@@ -11,31 +11,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import SettingError
-from trellis.features import FeatureKind, Packed, TemplateFeatures
+from trellis.features import TemplateFeatures
 from trellis.models.batches import Sentences
-from trellis.models.chain_ready import Learnt, chain_layout, ready_chain
+from trellis.models.chain_ready import Learnt, ready_chain
 from trellis.models.constraints import Constraints
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores
-from trellis.models.fingerprint import digest
 from trellis.models.gold import Labels, gold_of
 from trellis.models.known import Known
 from trellis.models.learning import learn_features
 from trellis.models.neural_chain import NeuralChain
 from trellis.models.neural_fitting import NeuralFitting
-from trellis.models.neural_learning import begun, with_inputs
+from trellis.models.neural_learning import begun, seen_by, with_inputs
 from trellis.models.neural_serial import neural_description_of, neural_model_from
 from trellis.models.neural_training import trained
 from trellis.models.probable import ProbableTagger
-from trellis.models.settings import USUAL_L2, check_settings
+from trellis.models.settings import USUAL_L2, check_chain_settings
 from trellis.models.words import WORD, corpus_of_words, words_column
 from trellis.neural import require_torch
 from trellis.training import Progress
 
 if TYPE_CHECKING:
     from trellis.features import Choice
-    from trellis.scoring import WeightLayout
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -178,7 +175,7 @@ class NeuralCRF(ProbableTagger[NeuralChain]):
     ) -> Self:
         """Trains on a corpus, or on lists of words with their labels `y`; the rest is as for `CRF.fit`. An iteration is
         an epoch."""
-        self._check_settings()
+        check_chain_settings(self)
         require_torch()
         fitting = NeuralFitting(self, checkpoint, resume, checkpoint_every, log, progress)
         column = self.words or WORD
@@ -193,7 +190,7 @@ class NeuralCRF(ProbableTagger[NeuralChain]):
         features, encoder = begun(self, ready.model.features, len(ready.model.labels))
         model = NeuralChain.of(replace(ready.model, features=features), encoder)
         held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial, ready.best)
-        fitting.describe(model, ready.examples, held_out, model.weights, {"seen": digest(ready.inputs)})
+        fitting.describe(model, ready.examples, held_out, model.weights, {"seen": seen_by(model, ready.inputs)})
         outcome = trained(fitting, self, model, ready.examples, ready.inputs, ready.loss, held_out, [X], self._threads)
         columns = list(X.file_columns or X.columns) if isinstance(X, Corpus) else []
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
@@ -207,15 +204,3 @@ class NeuralCRF(ProbableTagger[NeuralChain]):
             return with_inputs(self, corpus.compact(), column, features, packed, [] if target is None else [target])
 
         return learn
-
-    def _check_settings(self) -> None:
-        check_settings(self)
-        if self.only_seen and (self.all_transitions or self.order == 0):
-            other = "all_transitions" if self.all_transitions else "order 0"
-            raise SettingError(f"only_seen has no meaning with {other}; leave one of them out")
-        if self.hash_size is not None and self.min_count > 1:
-            raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
-
-    def _layout(self, given: Known, packed: Packed, offsets: I64, features: FeatureKind) -> WeightLayout:
-        """Sparse weights for what the training data shows, of first order."""
-        return chain_layout(self, given, packed, offsets, features)

@@ -14,11 +14,13 @@ from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import Packed, TemplateFeatures
 from trellis.features.inputs import InputTables, folded
+from trellis.models.fingerprint import digest
 from trellis.neural.encoder import Encoder
 from trellis.neural.shape import EncoderShape
 
 if TYPE_CHECKING:
-    from trellis.features.functions.vectors import Vectors
+    from trellis.features.inputs import Inputs
+    from trellis.models.neural_chain import NeuralChain
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
@@ -47,10 +49,9 @@ class Pretrained:
     @classmethod
     def read(cls, path: str | Path) -> Pretrained:
         """Of words that are the same without their case, the first."""
-        from trellis.features.functions.vectors import VECTORS
+        from trellis.features.functions.vectors import read_vectors
 
-        assert VECTORS.load is not None
-        found: Vectors = VECTORS.load((str(path),))  # type: ignore[assignment]
+        found = read_vectors(str(path))
         for i in np.flatnonzero(np.abs(found.values).max(axis=1) > np.finfo(np.float32).max)[:1].tolist():
             raise DataError(f"the vector of '{found.words[i]}' has a number that is too large; make it smaller", path)
         first: dict[str, int] = {}
@@ -80,6 +81,11 @@ def _further(
             others = ", ".join(one for one in corpus.columns if one not in targets)
             raise SettingError(f"inputs names the column '{name}'; beside what is predicted there are: {others}")
     return [name for name in dict.fromkeys(named) if name != words]
+
+
+def seen_by(model: NeuralChain, inputs: Inputs) -> str:
+    """A digest of all that an encoder sees in training: the data, how it is numbered, and vectors that stay."""
+    return digest((inputs, getattr(model.features, "inputs", None), model.encoder.fixed))
 
 
 def begun(settings: Settings, features: TemplateFeatures, labels: int) -> tuple[TemplateFeatures, Encoder]:

@@ -35,6 +35,16 @@ def check_settings(estimator: object, *names: str) -> None:
             raise SettingError(f"{name} is {shown(value)}; expected {expected}")
 
 
+def check_chain_settings(estimator: Any) -> None:
+    """The same for what trains a chain of labels, some of whose settings do not go together."""
+    check_settings(estimator)
+    if estimator.only_seen and (estimator.all_transitions or estimator.order == 0):
+        other = "all_transitions" if estimator.all_transitions else "order 0"
+        raise SettingError(f"only_seen has no meaning with {other}; leave one of them out")
+    if estimator.hash_size is not None and estimator.min_count > 1:
+        raise SettingError("min_count has no meaning with hash_size, where nothing is counted; give one of them")
+
+
 def is_number(value: object) -> bool:
     """Whether it is a finite number."""
     try:
@@ -78,8 +88,8 @@ def _is_table(value: object) -> bool:
     return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
 
 
-def _is_size(value: object) -> bool:
-    return is_count(value) and int(value) <= MOST_SIZE  # type: ignore[call-overload]
+def _is_size(value: Any) -> bool:
+    return is_count(value) and value <= MOST_SIZE
 
 
 SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {

@@ -42,7 +42,7 @@ class OfWords(Answers):
 
 def corpus_of_words(X: Sentences, column: str) -> Corpus:
     """A corpus as it is; of lists one with that column, where a token is a string, a dict with the column's name as a
-    key, or a list with one string."""
+    key, or a list with one string. What else all dicts have as text are further columns."""
     if isinstance(X, Corpus):
         return X
     if isinstance(X, str | bytes) or not hasattr(X, "__getitem__"):
@@ -52,9 +52,18 @@ def corpus_of_words(X: Sentences, column: str) -> Corpus:
             raise DataError(
                 f"sentence {s} is text with spaces, of which every letter would be a token; cut it into words"
             )
-    return Corpus.from_lists(
-        {column: [[_word(t, s, k, column) for k, t in enumerate(row, 1)] for s, row in enumerate(X, 1)]}
-    )
+    words = [[_word(t, s, k, column) for k, t in enumerate(row, 1)] for s, row in enumerate(X, 1)]
+    return Corpus.from_lists({column: words, **_further(X, column)})
+
+
+def _further(X: Any, column: str) -> dict[str, list[list[str]]]:
+    """The columns beside the words: keys that all tokens have, with text."""
+    tokens = [token for row in X for token in row]
+    if not tokens or not all(isinstance(token, Mapping) for token in tokens):
+        return {}
+    names = [name for name in tokens[0] if isinstance(name, str) and name != column]
+    names = [name for name in names if all(isinstance(token.get(name), str) for token in tokens)]
+    return {name: [[str.__str__(token[name]) for token in row] for row in X] for name in names}
 
 
 def _word(token: Any, sentence: int, number: int, column: str) -> str:

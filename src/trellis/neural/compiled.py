@@ -35,15 +35,13 @@ class CompiledEncoder:
     def _output(self) -> F32:
         return _padded(self._arrays["output"])
 
-    def scores(self, inputs: Inputs, offsets: I64) -> F32:
-        """F32[tokens, labels]."""
+    def scores(self, words: F32, inputs: Inputs, offsets: I64) -> F32:
+        """F32[tokens, labels]; words F32[tokens, embedding] are the vectors of the tokens' words."""
         from trellis.neural.encode_kernels import multiplied, read_sentences
 
         tokens, arrays, shape = len(inputs.ids), self._arrays, self.shape
         columns = [arrays[f"column.{k}"][inputs.ids[:, k]] for k in range(1, len(shape.tables))]
-        x = _padded(
-            np.concatenate([arrays["words"][inputs.ids[:, 0]], self._spelled(inputs), *columns], axis=1), columns=True
-        )
+        x = _padded(np.concatenate([words, self._spelled(inputs), *columns], axis=1), columns=True)
         order = np.argsort(-np.diff(offsets), kind="stable")
         order = order[np.diff(offsets)[order] > 0]
         for layer in range(shape.layers):

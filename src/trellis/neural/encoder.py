@@ -17,6 +17,7 @@ from trellis.neural.shape import EncoderShape
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 _AT_ONCE = 4096  # tokens: so many take some 30 MB
@@ -51,19 +52,22 @@ class Encoder:
         for first, last in runs(offsets, _AT_ONCE):
             a, b = int(offsets[first]), int(offsets[last])
             part, own = inputs.part(a, b), offsets[first : last + 1] - a
+            words = self._vectors(part.ids[:, 0])
             if is_much:
-                out[a:b] = self._compiled.scores(part, own)
+                out[a:b] = self._compiled.scores(words, part, own)
             else:
-                out[a:b] = plain.scores(self.shape, self._arrays, part, own)
+                out[a:b] = plain.scores(self.shape, self.arrays, words, part, own)
         return out
 
-    @cached_property
-    def _arrays(self) -> dict[str, F32]:
-        """With the vectors of all words in one table."""
+    def _vectors(self, ids: I32) -> F32:
+        """Those of words, F32[tokens, embedding]."""
+        own = self.arrays["words"]
         if self.fixed is None:
-            return self.arrays
-        return {**self.arrays, "words": np.concatenate([self.arrays["words"], self.fixed])}
+            return own[ids]
+        found, is_fixed = own[np.where(ids < len(own), ids, 0)], ids >= len(own)
+        found[is_fixed] = self.fixed[ids[is_fixed] - len(own)]
+        return found
 
     @cached_property
     def _compiled(self) -> CompiledEncoder:
-        return CompiledEncoder(self.shape, self._arrays)
+        return CompiledEncoder(self.shape, self.arrays)

@@ -14,11 +14,11 @@ I64 = NDArray[np.int64]
 _AT_ONCE = 4096  # words whose letters are looked at together
 
 
-def scores(shape: EncoderShape, arrays: dict[str, F32], inputs: Inputs, offsets: I64) -> F32:
-    """F32[tokens, labels]."""
+def scores(shape: EncoderShape, arrays: dict[str, F32], words: F32, inputs: Inputs, offsets: I64) -> F32:
+    """F32[tokens, labels]; words F32[tokens, embedding] are the vectors of the tokens' words."""
     x = np.concatenate(
         [
-            arrays["words"][inputs.ids[:, 0]],
+            words,
             _spelled(shape, arrays, inputs),
             *(arrays[f"column.{k}"][inputs.ids[:, k]] for k in range(1, len(shape.tables))),
         ],

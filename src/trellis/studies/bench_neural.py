@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -50,9 +51,19 @@ class NeuralBench:
 
 
 def bench_neural(
-    sentences: int, length: int, labels: int, repeat: int, threads: list[int], say: Say = lambda text: None
+    sentences: int,
+    length: int,
+    labels: int,
+    repeat: int,
+    threads: list[int],
+    shortest: int | None = None,
+    say: Say = lambda text: None,
 ) -> NeuralBench:
-    """Sentences of random lengths up to `length`, one of them as long, with random scores and labels."""
+    """Sentences of `length` tokens, or of random lengths from `shortest` on, one of them as long; random scores and
+    labels."""
+    shortest = length if shortest is None else shortest
+    if not 1 <= shortest <= length:
+        raise SettingError(f"the shortest sentence has {shortest} tokens; expected 1 to {length}, the length")
     require_torch()
     try:
         theirs: Any = import_module("torchcrf")
@@ -65,7 +76,7 @@ def bench_neural(
     torch.manual_seed(0)
     scores = torch.randn(sentences, length, labels, requires_grad=True)
     gold = torch.randint(labels, (sentences, length))
-    lengths = torch.randint(1 + length // 2, length + 1, (sentences,))
+    lengths = torch.randint(shortest, length + 1, (sentences,))
     lengths[0] = length
     mask = torch.arange(length) < lengths[:, None]
     own, peer = ChainCRF(labels), theirs.CRF(labels, batch_first=True)
@@ -99,7 +110,7 @@ def bench_neural(
                 for round_ in range(repeat):
                     say(f"{n} threads: round {round_ + 1} of {repeat}")
                     for name in sides:
-                        times[name][n].append(timed(lambda name=name: work(name))[1])  # type: ignore[misc]
+                        times[name][n].append(timed(partial(work, name))[1])
     finally:
         torch.set_num_threads(before)
     (loss, ours), (peers, other) = found["trellis"], found["peer"]
@@ -107,5 +118,5 @@ def bench_neural(
     if abs(loss - peers) > _CLOSE * abs(peers) or apart > _CLOSE:
         raise SettingError(f"the two do not agree: losses {loss} and {peers}, gradients apart by {apart:.1e}")
     both = {name: {n: Times(tuple(all_)) for n, all_ in own.items()} for name, own in times.items()}
-    sizes = {"sentences": sentences, "length": length, "labels": labels, "repeat": repeat}
+    sizes = {"sentences": sentences, "length": length, "shortest": shortest, "labels": labels, "repeat": repeat}
     return NeuralBench(sizes, machine(), (loss, peers), apart, both["trellis"], both["peer"])

@@ -48,7 +48,11 @@ def _check(arguments: Arguments) -> None:
 
 
 def _load(arguments: Arguments) -> Vectors:
-    path = file_first(arguments, 1, "a file")
+    return read_vectors(file_first(arguments, 1, "a file"))
+
+
+def read_vectors(path: str) -> Vectors:
+    """A file of word2vec's (as text), GloVe's or fastText's; DataError with file:line for what is none."""
     lines: Iterator[tuple[int, list[bytes]]] = ((number, raw.split()) for number, raw in numbered_lines(path))
     number, fields = next(lines, (0, []))
     promised = None

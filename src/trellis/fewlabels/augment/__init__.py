@@ -5,7 +5,7 @@ Adding a method is one file with a `METHOD`, one line in `METHODS`, and one test
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 
@@ -47,9 +47,14 @@ def augmented(
     Sentences of a copy that came out as they were are left out. The same seed gives the same corpus.
     """
     names = [methods] if isinstance(methods, str) else list(methods)
+    _check_table(table)
     chains = [_chain(name, table) for name in names]
     _check(corpus, target, names, copies, p, seed)
-    _check_table(table)
+    if table is not None and not any(map(takes_table, names)):
+        takers = " and ".join(name for name, method in METHODS.items() if method.takes_table)
+        raise SettingError(f"a table is for {takers}, not for {', '.join(names)}; leave it out")
+    if encoding is not None:
+        _ = Source(corpus, target, encoding).spelt  # says if the labels are not of it
     parts = [corpus]
     for k, chain in enumerate(chains):
         for copy in range(int(copies)):
@@ -62,9 +67,21 @@ def augmented(
     return concatenate(parts)
 
 
+def takes_table(name: str) -> bool:
+    """Whether a method, or one of `a+b`, looks at a table."""
+    return any(METHODS[one].takes_table for one in name.split("+") if one in METHODS)
+
+
 def copy_weights(corpus: Corpus, more: Corpus, weight: float) -> NDArray[np.float64]:
     """How much each sentence of `more`, made of `corpus` by `augmented`, is to count: 1, and copies this weight each,
     F64[sentences]. For `fit(more, sample_weight=...)`."""
+    if len(more) < len(corpus) or not np.array_equal(more.offsets[: len(corpus) + 1], corpus.offsets):
+        raise DataError(
+            f"{len(more)} sentences that do not begin with the {len(corpus)} of the corpus; expected what `augmented` "
+            "made of it"
+        )
+    if not (isinstance(weight, Real) and not isinstance(weight, bool) and 0.0 <= weight < np.inf):
+        raise SettingError(f"the weight of copies is {shown(weight)}; expected a number >= 0")
     weights = np.full(len(more), float(weight))
     weights[: len(corpus)] = 1.0
     return weights
@@ -99,6 +116,8 @@ def _check(corpus: Corpus, target: str, names: list[str], copies: int, p: float 
 
 
 def _check_table(table: Table | None) -> None:
+    if table is not None and not isinstance(table, Mapping):
+        raise SettingError(f"the table is {shown(table)}; expected a dict of words (or types) and lists of texts")
     for name, entries in (table or {}).items():
         wrong = isinstance(entries, str) or not all(isinstance(each, str) and each.split() for each in entries)
         if not isinstance(name, str) or wrong:
@@ -119,4 +138,4 @@ def _differ(corpus: Corpus, changed: Corpus) -> NDArray[np.bool_]:
     return out
 
 
-__all__ = ["METHODS", "Method", "Source", "Table", "augmented", "copy_weights", "parse_table"]
+__all__ = ["METHODS", "Method", "Source", "Table", "augmented", "copy_weights", "parse_table", "takes_table"]
