@@ -43,6 +43,13 @@ class TestTraining:
         assert (model.iterations_, model.converged_, model.stopped_early_) == (10, True, False)
         assert np.isfinite(model.objective_)
 
+    def test_the_objective_is_that_of_what_is_kept(self, corpus):
+        """log Z - S(y) of all sentences, and the prior: nothing is left out."""
+        model = small(l2=0.3).fit(corpus)
+        loss = -model.log_probability(corpus).sum()
+        sparse = model.model_.linear.weights
+        assert model.objective_ == pytest.approx(loss + 0.15 * sparse @ sparse, rel=1e-5)
+
     def test_the_encoder_learns_alone(self, corpus, heldout):
         model = small("", "pos", epochs=20).fit(corpus)
         assert model.model_.layout.attributes == 0

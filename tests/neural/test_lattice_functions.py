@@ -12,7 +12,7 @@ from torch_reference import chain_log_z, cut, segment_log_z
 
 from trellis.errors import DataError, NoLegalPathError
 from trellis.lattice.segments import SegmentTypes
-from trellis.neural import Chains, Segments, log_partition, marginals, path_scores, segment_scores
+from trellis.neural import Chains, Segments, log_partition, marginals, path_losses, path_scores, segment_scores
 
 lengths = st.lists(st.integers(0, 4), min_size=1, max_size=3)
 seeds = st.integers(0, 2**32 - 1)
@@ -194,3 +194,59 @@ def test_scores_that_change_before_the_second_derivative_are_noticed(make, plain
         moved += 1.0
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         (gradient**2).sum().backward()
+
+
+class TestWhatDoesNotFit:
+    """No number may reach a kernel unchecked."""
+
+    TYPES = SegmentTypes.of([2, 1], [0, 2], [1, 3], 4)
+
+    @pytest.mark.parametrize(
+        ("path", "message"),
+        [
+            ([0, 1], "path has 2 tokens but offsets end at 5"),
+            ([0, 1, 2, 3, 99], "path runs from 0 to 99, but there are 4 labels"),
+            ([0, 1, 2, 2, 1 << 32], "but there are 4 labels"),
+            ([0, 1, 2, 2, 2.5], "expected one dimension of integers"),
+            ([1, 1, 1, 1, 1], "the path has a segment that there is not"),
+        ],
+    )
+    def test_paths_of_segments(self, path, message):
+        nodes, arcs = torch.zeros(5, self.TYPES.cells), torch.zeros(2, 2)
+        with pytest.raises(DataError, match=message):
+            path_scores(Segments([0, 3, 5], self.TYPES), nodes, arcs, np.array(path))
+
+    @pytest.mark.parametrize("path", [[0, 1], [0, 1, 2, 3, 0], [0.0, 1.0, 2.0, 0.5, 1.0]])
+    def test_paths_of_chains(self, path):
+        with pytest.raises(DataError, match="path"):
+            path_scores(Chains([0, 3, 5]), torch.zeros(5, 3), torch.zeros(3, 3), torch.tensor(path))
+
+    @pytest.mark.parametrize("shape", [(3, 4), (5, 1)])
+    def test_scores_of_labels(self, shape):
+        with pytest.raises(DataError, match=r"scores of labels have the shape .*; expected \(5, 4\)"):
+            segment_scores(Segments([0, 3, 5], self.TYPES), torch.zeros(shape))
+
+    @pytest.mark.parametrize(
+        ("offsets", "message"),
+        [([0, 40, 5], "backwards"), ([1, 5], "start with 0"), ([0, 2.5], "integers"), ([], "start with 0")],
+    )
+    def test_offsets(self, offsets, message):
+        for make in (Chains, lambda given: Segments(given, self.TYPES)):
+            with pytest.raises(DataError, match=message):
+                make(offsets)
+
+    def test_offsets_may_be_a_tensor_or_a_list(self):
+        nodes, arcs = torch.randn(5, 3), torch.randn(3, 3)
+        found = [log_partition(Chains(given), nodes, arcs) for given in ([0, 3, 5], torch.tensor([0, 3, 5]))]
+        torch.testing.assert_close(*found)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_losses_are_subtracted_in_double_precision(dtype):
+    """log Z and S(y) are too large for half precision here, and their difference is not."""
+    nodes, arcs = torch.full((2000, 3), 40.0, dtype=dtype, requires_grad=True), torch.zeros(3, 3, dtype=dtype)
+    loss = path_losses(Chains([0, 2000]), nodes, arcs, np.zeros(2000, np.int32))
+    assert loss.dtype == dtype
+    assert float(loss.detach()) == pytest.approx(2000 * np.log(3.0), rel=0.01)
+    loss.sum().backward()
+    torch.testing.assert_close(nodes.grad[0].double(), torch.tensor([-2 / 3, 1 / 3, 1 / 3]).double(), rtol=1e-2, atol=0)

@@ -13,7 +13,7 @@ from trellis.labels.encode import labels_of
 from trellis.lattice import Allowed
 from trellis.lattice.segments import SegmentTypes
 from trellis.losses import Target, find_loss
-from trellis.neural.batches import Batches
+from trellis.neural.batches import Batches, within_room
 from trellis.neural.objective import NeuralObjective
 from trellis.neural.shape import EncoderShape
 from trellis.objective import Examples
@@ -163,6 +163,16 @@ def test_batches_that_are_made_anew_are_the_same(monkeypatch):
             assert np.array_equal(one[1], other[1])
 
 
+def test_parts_are_cut_where_one_long_sentence_would_fill_up_all_others():
+    lengths = np.array([2] * 15 + [5000])
+    found = within_room(lengths, 0, 16)
+    assert [a for a, _ in found] == [0, *(b for _, b in found[:-1])]
+    assert found[0][0] == 0
+    assert found[-1] == (15, 16)
+    assert all((b - a) * lengths[a:b].max() <= 8192 for a, b in found)
+    assert within_room(np.array([40] * 16), 0, 16) == [(0, 16)]
+
+
 def test_where_the_encoder_learns_alone_features_neither_score_nor_learn():
     objective, theta = make(alone=0.999999, l2=0.0)
     with objective:
@@ -205,6 +215,11 @@ class TestAdam:
         average = np.zeros(5)
         move_towards(average, theta, 0.25)
         np.testing.assert_allclose(average, 0.25 * theta)
+
+    def test_slopes_whose_squares_are_nothing_are_left_alone(self):
+        theta, squares = np.array([1.0, 2.0]), np.zeros(2)
+        adagrad_step(theta, squares, np.array([0, 1]), np.array([1e-200, 0.0]), 1.0, 0.05)
+        assert theta.tolist() == [1.0, 2.0]
 
     def test_long_gradients_are_cut(self):
         objective, theta = make()

@@ -71,9 +71,9 @@ class InputTables:
 
     def transform(self, corpus: Corpus) -> Inputs:
         """A corpus that has the columns."""
-        words = corpus[self.columns[0]]
+        words, *others = (_of_few(corpus[name]) for name in self.columns)
         ids = [_numbers(words, self._indexes[0], fold=True)]
-        ids += [_numbers(corpus[name], i) for name, i in zip(self.columns[1:], self._indexes[1:], strict=True)]
+        ids += [_numbers(column, index) for column, index in zip(others, self._indexes[1:], strict=True)]
         return Inputs(np.stack(ids, axis=1), words.ids, self._spelled(words.strings))
 
     def _spelled(self, words: Sequence[str]) -> NDArray[np.uint16]:
@@ -95,6 +95,14 @@ class InputTables:
 def folded(word: str) -> str:
     """As words are numbered."""
     return _DIGIT.sub("0", word.lower())
+
+
+def _of_few(column: Column) -> Column:
+    """A column that has no more strings than tokens, as those of small parts of a corpus have."""
+    if len(column.strings) <= len(column.ids):
+        return column
+    used, ids = np.unique(column.ids, return_inverse=True)
+    return Column(ids.astype(np.int32), [column.strings[i] for i in used.tolist()])
 
 
 def _numbers(column: Column, index: dict[str, int], fold: bool = False) -> I32:

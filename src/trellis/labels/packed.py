@@ -26,20 +26,25 @@ def check_packed(
     `labels` is the number of labels, `name` what the message calls `ids`. Nothing is copied unless a
     conversion needs it.
     """
-    checked = _integers(ids, name)
-    bounds = _integers(offsets, "offsets").astype(np.int64, copy=False)
-    if bounds.size == 0 or bounds[0] != 0:
-        raise DataError("offsets do not start with 0: pass [0] for no sentence, else one more than sentences")
+    checked, bounds = _integers(ids, name), check_offsets(offsets)
     if bounds[-1] != checked.size:
         raise DataError(f"{name} has {checked.size} tokens but offsets end at {bounds[-1]}: these must be equal")
-    if np.any(bounds[1:] < bounds[:-1]):
-        raise DataError("offsets go backwards: each must be at least the one before it")
     if checked.size and (checked.min() < 0 or checked.max() >= labels):
         raise DataError(
             f"{name} runs from {checked.min()} to {checked.max()}, but there are {labels} labels: "
             f"expected 0 to {labels - 1}"
         )
     return checked, bounds
+
+
+def check_offsets(offsets: ArrayLike) -> NDArray[np.int64]:
+    """[sentences + 1] as an array, or DataError."""
+    bounds = _integers(offsets, "offsets").astype(np.int64, copy=False)
+    if bounds.size == 0 or bounds[0] != 0:
+        raise DataError("offsets do not start with 0: pass [0] for no sentence, else one more than sentences")
+    if np.any(bounds[1:] < bounds[:-1]):
+        raise DataError("offsets go backwards: each must be at least the one before it")
+    return bounds
 
 
 def occurring(ids: NDArray[np.integer[Any]], labels: Sequence[str]) -> tuple[NDArray[np.int64], list[str]]:

@@ -127,7 +127,7 @@ class Fitting:
             "tokens": len(examples.gold),
             "labels": len(model.labels),
             "attributes": layout.attributes,
-            "weights": layout.size,
+            "weights": len(theta),
         }
         if self._file is not None:
             content = None if dev is None else dev.content
@@ -187,12 +187,17 @@ class Fitting:
                 raise
             if traits_of(type(optimizer)).any_end and not outcome.stuck:
                 outcome = replace(outcome, converged=True)
+            outcome = self._ended(objective, outcome)
             if log is not None:
                 log.write("end", self._last_line(outcome))
         return outcome
 
     def _begun(self, objective: ThreadedObjective, optimizer: Optimizer, theta: F64) -> F64:
         return begun(objective, optimizer, theta, self._estimator.seed)
+
+    def _ended(self, objective: Any, outcome: Outcome) -> Outcome:
+        """What came of it, in a training that has to look at it once more."""
+        return outcome
 
     def _resumed(self, objective: Any, optimizer: Any, size: int | None) -> Run | None:
         if self._file is None or not self._resume:

@@ -66,7 +66,8 @@ class NeuralCRF(ProbableTagger[NeuralChain]):
     loss, costs, min_count, hash_size, tag_dictionary, order, encoding, only_seen, all_pairs, all_transitions, partial:
     as for `CRF`.
 
-    After `fit`: as for `CRF`; `objective_` is the loss of every batch before its own step, in the last epoch.
+    After `fit`: as for `CRF`. (The objective of an epoch, as the log and `progress` have it, is the loss of each batch
+    before its own step, with what was left out.)
     """
 
     ignores: ClassVar[Mapping[str, str]] = {}

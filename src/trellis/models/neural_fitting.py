@@ -42,6 +42,11 @@ class NeuralFitting(Fitting):
         outcome = super().train(objective, optimizer, theta, dev, data)
         return replace(outcome, seconds=max(outcome.seconds, time.perf_counter() - began))
 
+    def _ended(self, objective: Any, outcome: Outcome) -> Outcome:
+        """With the objective of what is kept, where nothing is left out; that of an epoch is the loss of each batch
+        before its own step."""
+        return replace(outcome, objective=objective.value_and_gradient(outcome.theta)[0])
+
     def _estimate(
         self,
         objective: Any,

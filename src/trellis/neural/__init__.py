@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from trellis.errors import SettingError
 
 if TYPE_CHECKING:
-    from trellis.neural.functions import log_partition, marginals, path_scores, segment_scores
+    from trellis.lattice.segments import SegmentTypes
+    from trellis.neural.functions import log_partition, marginals, path_losses, path_scores, segment_scores
     from trellis.neural.lattices import Chains, Lattices, Segments
     from trellis.neural.layers import ChainCRF, SegmentCRF
 
@@ -23,9 +24,11 @@ _HOMES = {
     "Chains": "lattices",
     "Lattices": "lattices",
     "SegmentCRF": "layers",
+    "SegmentTypes": "lattices",
     "Segments": "lattices",
     "log_partition": "functions",
     "marginals": "functions",
+    "path_losses": "functions",
     "path_scores": "functions",
     "segment_scores": "functions",
 }
@@ -35,9 +38,11 @@ __all__ = [
     "Chains",
     "Lattices",
     "SegmentCRF",
+    "SegmentTypes",
     "Segments",
     "log_partition",
     "marginals",
+    "path_losses",
     "path_scores",
     "segment_scores",
 ]

@@ -5,7 +5,7 @@ How they are cut depends on the data and the seed alone, so that results do not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -27,6 +27,7 @@ F64 = NDArray[np.float64]
 
 _KEPT = 30_000  # tokens whose batches are kept: some 100 MB
 _PART = 16  # sentences: fewer, and PyTorch spends its time on other things than numbers
+_ROOM = 8192  # tokens that the sentences of a part may be filled up to: some 200 MB
 _NEAR = 3.0  # tokens by which sentences of a batch may differ in length for being mixed up
 
 
@@ -68,21 +69,30 @@ class Batches:
         self._often = np.bincount(inputs.ids[:, 0], minlength=shape.tables[0]).astype(np.float64)
         self._make: Any = kind_of_shard(layout, examples)
         self._runs = [(a, min(a + size, len(order))) for a in range(0, len(order), size)]
-        made = [self._made(k) for k in range(len(self._runs))]
-        self._shares = shared_out(made)
-        self._kept = made if len(tokens) <= _KEPT else None
+        self._kept: list[Batch] | None = [] if len(tokens) <= _KEPT else None
+        self._touched = touched_by(self._each(), layout.size)
 
     def __len__(self) -> int:
         return len(self._runs)
 
     def __getitem__(self, number: int) -> Batch:
         batch = self._made(number) if self._kept is None else self._kept[number]
-        return replace(batch, shares=self._shares[number])
+        return replace(batch, shares=1.0 / self._touched[batch.weights])
+
+    def _each(self) -> Iterator[Batch]:
+        """One after the other, so that only those that are kept are there together."""
+        for number in range(len(self._runs)):
+            batch = self._made(number)
+            if self._kept is not None:
+                self._kept.append(batch)
+            yield batch
 
     def _made(self, number: int) -> Batch:
         first, last = self._runs[number]
         ends = np.linspace(first, last, -(-(last - first) // _PART) + 1).astype(int).tolist()
-        return _batch([self._part(a, b) for a, b in pairwise(ends)])
+        lengths = np.diff(self._examples.offsets)
+        cuts = [cut for a, b in pairwise(ends) for cut in within_room(lengths, a, b)]
+        return _batch([self._part(a, b) for a, b in cuts])
 
     def _part(self, first: int, last: int) -> Part:
         examples = self._examples.part(first, last)
@@ -92,13 +102,21 @@ class Batches:
         return Part(shard, Reading.of(seen, examples.offsets), none, none, self._often[seen.ids[:, 0]])
 
 
-def shared_out(batches: Sequence[Any]) -> list[F64]:
-    """The part of each weight's prior that is each batch's, so that all of them have it once."""
-    most = max((int(batch.weights.max(initial=0)) for batch in batches), default=0)
-    touched = np.zeros(most + 1)
+def touched_by(batches: Iterable[Any], size: int) -> F64:
+    """How many batches say something of each of so many weights, F64[size]: each has a share of the prior, so that all
+    together have it once."""
+    touched = np.zeros(size)
     for batch in batches:
         touched[batch.weights] += 1.0
-    return [1.0 / touched[batch.weights] for batch in batches]
+    return touched
+
+
+def within_room(lengths: I64, first: int, last: int) -> list[tuple[int, int]]:
+    """Sentences first..last cut in halves until what they are filled up to, all as long as the longest, has room."""
+    if last - first < 2 or int(lengths[first:last].max()) * (last - first) <= _ROOM:
+        return [(first, last)]
+    middle = (first + last) // 2
+    return [*within_room(lengths, first, middle), *within_room(lengths, middle, last)]
 
 
 def _by_length(offsets: I64, seed: int) -> I64:

@@ -42,10 +42,18 @@ def marginals(lattices: Lattices, nodes: Tensor, arcs: Tensor) -> tuple[Tensor, 
 
 def path_scores(lattices: Lattices, nodes: Tensor, arcs: Tensor, path: I32 | Tensor) -> Tensor:
     """S(y) of one path a sentence, [sentences]; the path: a label for each token, whole numbers."""
-    path = np.ascontiguousarray(path.detach().cpu().numpy() if isinstance(path, Tensor) else path, np.int32)
-    lattices.check(_array(nodes), _array(arcs))
-    out: Tensor = _applied(_PathSums, lattices, path, nodes, arcs)
+    own = _array(nodes)
+    lattices.check(own, _array(arcs))
+    checked = lattices.check_path(own, path.detach().cpu().numpy() if isinstance(path, Tensor) else path)
+    out: Tensor = _applied(_PathSums, lattices, checked, nodes, arcs)
     return out
+
+
+def path_losses(lattices: Lattices, nodes: Tensor, arcs: Tensor, path: I32 | Tensor) -> Tensor:
+    """log Z - S(y), [sentences]: minus the log of P(y), subtracted in double precision whatever the scores are of."""
+    own, shared = (one.to("cpu", torch.float64) for one in (nodes, arcs))
+    found = log_partition(lattices, own, shared) - path_scores(lattices, own, shared, path)
+    return found.to(nodes.device, nodes.dtype)
 
 
 def segment_scores(lattices: Segments, rows: Tensor) -> Tensor:

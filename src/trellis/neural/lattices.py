@@ -10,9 +10,10 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from trellis.errors import DataError
+from trellis.labels.packed import check_offsets, check_packed
 from trellis.lattice import Chain, WorkChain
 from trellis.lattice.segments import SegmentChain, SegmentTypes
 from trellis.lattice.solved import SolvedChain
@@ -55,6 +56,10 @@ class Lattices(Protocol):
         """The best paths, I32[tokens]."""
         ...
 
+    def check_path(self, nodes: F64, path: ArrayLike) -> I32:
+        """One path a sentence, a label for each token; DataError for other numbers."""
+        ...
+
     def path_sums(self, nodes: F64, arcs: F64, path: I32) -> F64:
         """Numbers on nodes and arcs added up along one path a sentence, F64[sentences]."""
         ...
@@ -70,6 +75,9 @@ class Chains:
     token t; `offsets: I64[sentences + 1]`."""
 
     offsets: I64
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offsets", check_offsets(self.offsets))
 
     def check(self, nodes: F64, arcs: F64) -> None:
         self._chain(nodes, arcs)
@@ -87,6 +95,9 @@ class Chains:
 
     def best(self, nodes: F64, arcs: F64) -> I32:
         return self._chain(nodes, arcs).best()[0]
+
+    def check_path(self, nodes: F64, path: ArrayLike) -> I32:
+        return check_packed(path, self.offsets, nodes.shape[1], "path")[0].astype(np.int32)
 
     def path_sums(self, nodes: F64, arcs: F64, path: I32) -> F64:
         return self._chain(nodes, arcs).path_scores(path)
@@ -110,6 +121,9 @@ class Segments:
 
     offsets: I64
     types: SegmentTypes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offsets", check_offsets(self.offsets))
 
     def check(self, nodes: F64, arcs: F64) -> None:
         tokens, cells, kinds = int(self.offsets[-1]), self.types.cells, len(self.types)
@@ -135,6 +149,12 @@ class Segments:
         chain.require_paths(totals)
         return paths
 
+    def check_path(self, nodes: F64, path: ArrayLike) -> I32:
+        checked = check_packed(path, self.offsets, self.types.labels, "path")[0].astype(np.int32)
+        if np.any(self._chain(nodes, np.zeros(0)).node_parts_of(checked)[0] < 0):
+            raise DataError("the path has a segment that there is not; expected labels that spell segments")
+        return checked
+
     def path_sums(self, nodes: F64, arcs: F64, path: I32) -> F64:
         return self._chain(nodes, arcs).path_scores(path)
 
@@ -146,6 +166,9 @@ class Segments:
     def on_segments(self, rows: F64) -> F64:
         """Numbers on the labels of tokens, F64[tokens, labels], added up over segments, F64[tokens, cells]; -inf for
         what would begin before its sentence."""
+        expected = int(self.offsets[-1]), self.types.labels
+        if rows.shape != expected:
+            raise DataError(f"scores of labels have the shape {rows.shape}; expected {expected}")
         return self._chain(np.zeros(0), np.zeros(0)).on_nodes(rows).reshape(-1, self.types.cells)
 
     def on_labels(self, nodes: F64) -> F64:

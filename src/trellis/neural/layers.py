@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from trellis.errors import DataError, SettingError
 from trellis.lattice.segments import SegmentTypes
-from trellis.neural.functions import log_partition, marginals, path_scores
+from trellis.neural.functions import marginals, path_losses
 from trellis.neural.lattices import Chains, Segments
 
 I32 = NDArray[np.int32]
@@ -48,8 +48,7 @@ class ChainCRF(nn.Module):
         path = labels.detach().cpu().numpy()[inside.numpy()].astype(np.int32)
         if len(path) and not 0 <= path.min() <= path.max() < len(self.transitions):
             raise DataError(f"labels from {path.min()} to {path.max()}; expected 0 to {len(self.transitions) - 1}")
-        of_path = path_scores(lattices, nodes, self.transitions, path)
-        return log_partition(lattices, nodes, self.transitions) - of_path
+        return path_losses(lattices, nodes, self.transitions, path)
 
     def marginals(self, scores: Tensor, lengths: Any = None) -> Tensor:
         """P(label) of every token, [sentences, tokens, labels], 0 behind the last; a loss may be made of them."""
@@ -105,7 +104,7 @@ class SegmentCRF(nn.Module):
         inside, offsets = _inside(scores, lengths, 4)
         nodes, arcs = self._parts(scores, inside)
         lattices, path = Segments(offsets, self.types), self._path(segments, offsets)
-        return log_partition(lattices, nodes, arcs) - path_scores(lattices, nodes, arcs, path)
+        return path_losses(lattices, nodes, arcs, path)
 
     def marginals(self, scores: Tensor, lengths: Any = None) -> Tensor:
         """P(segment), in the shape of the scores, 0 for what is none; a loss may be made of them."""

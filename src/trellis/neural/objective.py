@@ -7,14 +7,14 @@ What the loss says of the scores of labels goes back into both: by the transpose
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from trellis.neural.batches import Batch, Batches, Part
+from trellis.neural.batches import Batches, Part
+from trellis.neural.in_batches import InBatches, Slope
 from trellis.neural.network import Encoding, Noise, Parameters
 from trellis.neural.shape import EncoderShape
 from trellis.scoring.kernels import add_at
@@ -25,23 +25,11 @@ I64 = NDArray[np.int64]
 _HIDING = 0.25  # a word that occurs n times is taken for an unknown one _HIDING / (_HIDING + n) of the times
 
 
-@dataclass(frozen=True)
-class Slope:
-    """The loss of a batch and its part of the prior, and the gradient of both: of sparse weights, and of an encoder's
-    numbers in some pieces; each with the places in theta, I64[...], of which none is there twice."""
-
-    loss: float
-    sentences: int
-    sparse: tuple[I64, F64]
-    encoder: list[tuple[I64, F64]]
-
-
-class NeuralObjective:
+class NeuralObjective(InBatches):
     """`sparse`: how many weights are not the encoder's, the first `attributes` of which are those of features;
     `dropout`: see `Noise`; `alone`: the share of parts in which an epoch leaves the features out, so that the encoder
-    does not leave to them what it could learn itself; `seed`: of what is left out."""
-
-    l1 = 0.0
+    does not leave to them what it could learn itself. Their prior is there all the same: against what they learn from,
+    it counts 1 / (1 - alone) times."""
 
     def __init__(
         self,
@@ -56,40 +44,30 @@ class NeuralObjective:
         threads: int,
         dtype: torch.dtype = torch.float32,
     ):
-        self.batches, self.sparse, self.shape, self.l2 = batches, sparse, shape, l2
+        prior = np.zeros(sparse + shape.size)
+        prior[:sparse] = l2
+        super().__init__(batches, prior, seed)
+        self.batches: Batches = batches
+        self.sparse, self.shape = sparse, shape
         self._attributes, self._alone = attributes, alone
-        self._dropout, self._seed, self._dtype = dropout, seed, dtype
-        self._threads = threads
+        self._dropout, self._dtype, self._threads = dropout, dtype, threads
         self._dense = sparse + np.arange(shape.places["words"].stop, shape.size)
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Self:
-        # one thread for each part: what PyTorch adds up must not depend on how many threads there are
-        self._before = torch.get_num_threads()
-        torch.set_num_threads(1)
+        super().__enter__()
         if self._threads > 1:
             self._pool = ThreadPoolExecutor(self._threads, initializer=torch.set_num_threads, initargs=(1,))
         return self
 
     def __exit__(self, *_: object) -> None:
-        torch.set_num_threads(self._before)
+        super().__exit__()
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None
 
-    @property
-    def size(self) -> int:
-        return self.sparse + self.shape.size
-
-    def shuffled(self, epoch: int) -> I64:
-        """The batches in the order of an epoch."""
-        return np.random.default_rng([self._seed, 2, epoch]).permutation(len(self.batches))
-
     def slope(self, theta: F64, number: int, epoch: int | None = None) -> Slope:
-        """Of one batch; in an `epoch` of training something is left out at random, else nothing."""
-        return self._slope_of(theta, self.batches[number], number, epoch)
-
-    def _slope_of(self, theta: F64, batch: Batch, number: int, epoch: int | None) -> Slope:
+        batch = self.batches[number]
         parameters = Parameters(self.shape, theta[self.sparse :], self._dtype)
         seeds = [None if epoch is None else [self._seed, epoch, number, k] for k in range(len(batch.parts))]
         work = list(zip(batch.parts, seeds, strict=True))
@@ -105,24 +83,11 @@ class NeuralObjective:
             add_at(by_weight, part.weights, sparse)
             rows[part.words] += by_word
             dense += others
-        own = theta[batch.weights]
-        loss += 0.5 * self.l2 * float(np.einsum("i,i,i->", batch.shares, own, own))
-        sparse += self.l2 * batch.shares * own
+        own, l2 = theta[batch.weights], self.l2[batch.weights] * batch.shares
+        loss += 0.5 * float(np.einsum("i,i,i->", l2, own, own))
+        sparse += l2 * own
         places = self.sparse + self.shape.rows(batch.words)
         return Slope(loss, batch.sentences, (batch.weights, sparse), [(places, rows.ravel()), (self._dense, dense)])
-
-    def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
-        """Of all batches, with nothing left out."""
-        value, gradient, idle = 0.0, np.zeros(len(theta)), np.ones(self.sparse, bool)
-        for number in range(len(self.batches)):
-            slope = self.slope(theta, number)
-            value += slope.loss
-            for places, numbers in (slope.sparse, *slope.encoder):
-                gradient[places] += numbers
-            idle[slope.sparse[0]] = False
-        own = np.where(idle, theta[: self.sparse], 0.0)  # weights that no batch has
-        gradient[: self.sparse] += self.l2 * own
-        return value + 0.5 * self.l2 * float(np.einsum("i,i->", own, own)), gradient
 
     def _slope(
         self, theta: F64, parameters: Parameters, part: Part, seeds: list[int] | None

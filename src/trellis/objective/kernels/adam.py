@@ -18,8 +18,8 @@ def adagrad_step(theta: Array, squares: Array, index: Array, gradient: Array, sc
     gradient."""
     for k in range(len(index)):
         i, g = index[k], scale * gradient[k]
-        if g != 0.0:
-            squares[i] += g * g
+        squares[i] += g * g
+        if squares[i] > 0.0:  # the square of a tiny g is 0
             theta[i] -= step * g / sqrt(squares[i])
 
 
