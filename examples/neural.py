@@ -5,7 +5,7 @@
 
 Without files it is the corpus that ships with Trellis, and its phrases. What is drawn are scores on the last eighth of
 the training data, which a first training of each model leaves out; what is reported are scores on the test data, after
-a training on all of it. Nothing is chosen by the test data.
+a training on all of it.
 """
 
 from __future__ import annotations

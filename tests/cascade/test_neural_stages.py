@@ -128,7 +128,7 @@ def test_a_stage_may_have_no_sparse_features_of_its_own(corpus, heldout):
 
 def test_development_data_stop_a_stage(corpus, heldout):
     own = stages()
-    own[0] = Stage("pos", "word[0]", model="neural-crf", patience=1, **{**SMALL, "epochs": 30})
+    own[0] = Stage("pos", "word[0]", model="neural-crf", patience=1, sparse_first=False, **{**SMALL, "epochs": 30})
     cascade = Cascade(own, wire="marginal", max_iter=5).fit(corpus, dev=heldout)
     assert cascade.outcomes_["pos"].iterations < 30
     assert cascade.outcomes_["pos"].dev_score > 0.5

@@ -78,7 +78,9 @@ class TestCounting:
         with pytest.raises(SettingError, match="words is 'form'; the columns are: word, pos, chunk"):
             HMM(target="chunk", words="form").fit(corpus)
         renamed = tr.Corpus.from_lists({"form": WORDS, "lemma": WORDS, "tag": TAGS})
-        with pytest.raises(SettingError, match=r"which column has the words\? Name it with `words` \(--options"):
+        with pytest.raises(
+            SettingError, match=r"which column has the words\? Beside the target there are: .*`words` \(--options"
+        ):
             HMM(target="tag").fit(renamed)
 
     def test_without_smoothing_what_was_never_seen_has_no_path(self):

@@ -86,10 +86,17 @@ class TestTraining:
 
     def test_development_data_stop_it_and_the_best_epoch_is_kept(self, corpus, heldout):
         scores = []
-        model = small(epochs=50, patience=2).fit(corpus, dev=heldout, progress=lambda p: scores.append(p.dev_score))
+        model = small(epochs=50, patience=2, sparse_first=False).fit(
+            corpus, dev=heldout, progress=lambda p: scores.append(p.dev_score)
+        )
         assert model.stopped_early_
         assert model.iterations_ < 50
         assert model.dev_score_ == max(scores) == model.score(heldout)
+
+    def test_it_says_so_if_the_encoder_adds_nothing(self, corpus, heldout):
+        with pytest.warns(UserWarning, match="no epoch was better on the development data than where training began"):
+            model = small(epochs=2).fit(corpus, dev=heldout)
+        assert model.predict(heldout) == CRF("chunk", FEATURES).fit(corpus).predict(heldout)
 
     def test_seeds_matter_and_threads_do_not(self, corpus, tmp_path):
         own = {"batch_size": 64}  # several parts of sixteen sentences
@@ -212,6 +219,16 @@ class TestInput:
         text = Corpus.from_lists({"word": [["the", "zebra"]], "pos": [["DT", "NN"]]})
         np.testing.assert_array_equal(again.predict_marginals(text)[0], model.predict_marginals(text)[0])
 
+    def test_vectors_of_other_words_are_warned_of(self, corpus, tmp_path, caplog):
+        caplog.set_level("INFO", "trellis.models.fitting")
+        (tmp_path / "v.txt").write_text("dog 1 2 3 4 5 6 7 8\nzebra 8 7 6 5 4 3 2 1\n")
+        small(vectors=tmp_path / "v.txt", epochs=1).fit(corpus)
+        assert "vectors for 1 of " in caplog.text
+        assert "the encoder sees the columns word, pos" in caplog.text
+        (tmp_path / "v.txt").write_text("zebra 8 7 6 5 4 3 2 1\n")
+        with pytest.warns(UserWarning, match="has a vector for none of the"):
+            small(vectors=tmp_path / "v.txt", epochs=1).fit(corpus)
+
     def test_one_label_is_warned_of(self):
         with pytest.warns(UserWarning, match="'X' is the only label"):
             small("word[0]", None).fit([["a"], ["b"]], [["X"], ["X"]])
@@ -329,7 +346,7 @@ class TestFiles:
 
 class TestResume:
     def test_a_killed_training_goes_on_to_the_same_bits(self, corpus, heldout, tmp_path):
-        whole = saved(small(epochs=6).fit(corpus, dev=heldout), tmp_path / "whole")
+        whole = saved(small(epochs=6, sparse_first=False).fit(corpus, dev=heldout), tmp_path / "whole")
 
         class Stopped(Exception):
             pass
@@ -339,8 +356,10 @@ class TestResume:
                 raise Stopped
 
         with pytest.raises(Stopped):
-            small(epochs=6).fit(corpus, dev=heldout, checkpoint=tmp_path / "run", checkpoint_every=1, progress=stop)
-        again = small(epochs=6).fit(corpus, dev=heldout, checkpoint=tmp_path / "run", resume=True)
+            small(epochs=6, sparse_first=False).fit(
+                corpus, dev=heldout, checkpoint=tmp_path / "run", checkpoint_every=1, progress=stop
+            )
+        again = small(epochs=6, sparse_first=False).fit(corpus, dev=heldout, checkpoint=tmp_path / "run", resume=True)
         assert saved(again, tmp_path / "again") == whole
 
     def test_more_epochs_may_be_added(self, corpus, tmp_path):
@@ -371,14 +390,14 @@ class TestResume:
 
     def test_other_vectors_are_refused(self, corpus, tmp_path):
         """Also of words that the training data do not have."""
-        (tmp_path / "v.txt").write_text("zebra 8 7 6 5 4 3 2 1\n")
+        (tmp_path / "v.txt").write_text("dog 1 2 3 4 5 6 7 8\nzebra 8 7 6 5 4 3 2 1\n")
         small(epochs=1, vectors=tmp_path / "v.txt").fit(corpus, checkpoint=tmp_path / "run")
-        (tmp_path / "v.txt").write_text("zebra 8 7 6 5 4 3 2 9\n")
+        (tmp_path / "v.txt").write_text("dog 1 2 3 4 5 6 7 8\nzebra 8 7 6 5 4 3 2 9\n")
         with pytest.raises(CheckpointError, match="was made from other words or columns"):
             small(epochs=1, vectors=tmp_path / "v.txt").fit(corpus, checkpoint=tmp_path / "run", resume=True)
 
     def test_the_log_has_a_line_for_each_epoch(self, corpus, heldout, tmp_path):
-        small(epochs=2).fit(corpus, dev=heldout, log=tmp_path / "log")
+        small(epochs=2, sparse_first=False).fit(corpus, dev=heldout, log=tmp_path / "log")
         lines = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
         assert [line["event"] for line in lines] == ["start", "iteration", "iteration", "end"]
         assert lines[0]["expected_seconds"] > 0.0

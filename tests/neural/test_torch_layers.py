@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise, product
 
+import numpy as np
 import pytest
 import torch
 from torch_reference import chain_log_z
 
-from trellis.errors import DataError, SettingError
-from trellis.neural import ChainCRF, SegmentCRF
+from trellis.errors import DataError, SettingError, TrellisError
+from trellis.neural import ChainCRF, Chains, SegmentCRF, log_partition
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def test_what_does_not_fit_is_said(chain):
         chain(scores, torch.zeros(2, 4, dtype=torch.int64), [5, 1])
     with pytest.raises(DataError, match="scores of 2 labels; expected 3"):
         chain(scores[:, :, :2], torch.zeros(2, 4, dtype=torch.int64))
-    with pytest.raises(SettingError, match="0 labels"):
+    with pytest.raises(SettingError, match="labels is 0; expected a whole number >= 1"):
         ChainCRF(0)
 
 
@@ -141,7 +142,7 @@ def test_segments_that_do_not_fit_are_named():
         layer(scores, [[], []])
     with pytest.raises(DataError, match=r"expected \[sentences, tokens"):
         layer(scores[..., :1], [[(0, 1, 0)]])
-    with pytest.raises(SettingError, match="expected 1 or more types"):
+    with pytest.raises(SettingError, match="expected one for each type"):
         SegmentCRF(2, [1])
 
 
@@ -165,3 +166,31 @@ def test_wrong_shapes_and_types_are_said():
         layer(torch.randn(2, 3, 3), labels.float())
     with pytest.raises(DataError, match="expected 4 dimensions"):
         SegmentCRF(2, 2)(torch.randn(2, 3, 3), [])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ChainCRF("5"), "labels is '5'; expected a whole number >= 1"),
+        (lambda: ChainCRF(5.0), "labels is 5.0; expected"),
+        (lambda: SegmentCRF(2, [1, "a"]), "expected one for each type, 1 or longer"),
+        (lambda: ChainCRF(3)(np.zeros((1, 2, 3)), torch.zeros(1, 2).long()), "expected a tensor of PyTorch"),
+        (lambda: ChainCRF(3)(torch.zeros(1, 2, 3), "ab"), "labels are 'ab'; expected a tensor"),
+        (lambda: ChainCRF(3).best(torch.zeros(1, 2, 3), "ab"), "lengths are 'ab'; expected a tensor"),
+        (lambda: ChainCRF(3).best(torch.zeros(1, 2, 3), torch.ones(1, 2).int()), "a mask must be of the type bool"),
+        (lambda: SegmentCRF(1, 2)(torch.zeros(1, 2, 2, 1), [[(0, 2)]]), "expected three whole numbers"),
+        (lambda: SegmentCRF(1, 2)(torch.zeros(1, 2, 2, 1), [[(0, 2, "NP")]]), "expected three whole numbers"),
+        (lambda: log_partition(Chains([0, 2]), np.zeros((2, 3)), torch.zeros(3, 3)), "expected a tensor of PyTorch"),
+    ],
+)
+def test_wrong_types_are_said(call, message):
+    with pytest.raises(TrellisError, match=message):
+        call()
+
+
+def test_lists_and_batches_of_nothing_are_taken():
+    crf, scores = ChainCRF(3), torch.randn(2, 4, 3)
+    labels = torch.randint(3, (2, 4))
+    torch.testing.assert_close(crf(scores, labels.tolist(), [4, 2]), crf(scores, labels.numpy(), torch.tensor([4, 2])))
+    assert crf(torch.zeros(0, 4, 3), torch.zeros(0, 4).long()).shape == (0,)
+    assert repr(crf) == "ChainCRF(3, ends=True)"

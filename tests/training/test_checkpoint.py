@@ -167,7 +167,7 @@ class TestWhatBelongsTogether:
             ({"attributes": "c" * 64}, ["was made with other features or from other training data"]),
             ({"l2": 2.0, "attributes": "c" * 64}, ["was made with l2=1.0, this is l2=2.0"]),
             ({"dev": "c" * 64}, ["was made without development data, this is with some"]),
-            ({"start": "c" * 64}, ["began from other weights (warm start)"]),
+            ({"start": "c" * 64}, ["began from other weights (a warm start, or vectors)"]),
             ({"l1": 0.5}, ["was made with l1=None, this is l1=0.5"]),
         ],
     )

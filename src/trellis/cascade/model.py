@@ -21,6 +21,7 @@ from trellis.errors import DataError, NoLegalPathError
 from trellis.features import Packed
 from trellis.jit import announce
 from trellis.labels import runs
+from trellis.models.neural_chain import NeuralChain
 from trellis.models.segment_model import SegmentModel
 
 F64 = NDArray[np.float64]
@@ -69,7 +70,9 @@ class CascadeModel:
 
     @property
     def summary(self) -> str:
-        return f"{sum(len(stage.model.weights) for stage in self.stages):,} weights"
+        encoders = [stage.model.encoder.shape.size for stage in self.stages if isinstance(stage.model, NeuralChain)]
+        sparse = f"{len(self.weights) - sum(encoders):,} weights"
+        return f"{sparse} and encoders of {sum(encoders):,}" if encoders else sparse
 
     def chained(self, s: int) -> bool:
         """Whether labels of neighbouring tokens of a stage are read together, and can be."""

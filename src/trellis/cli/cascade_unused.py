@@ -24,10 +24,15 @@ def unused(ctx: click.Context, cascade: Any, from_start: bool) -> str | None:
     joint = cascade.wire == "joint" and (len(cascade.stages) > 1 or from_start)
     wire = cascade.wire if joint or cascade.wire != "joint" else "joint, which needs two stages"
     found = []
+    neural = [stage.target for stage in cascade.stages if stage.model == "neural-crf"]
     idle = [name for name in _OF_STAGES if not joint and _is_set(ctx, name)]
     if idle:
-        example = f"--set {cascade.stages[0].target}.{idle[0]}={ctx.params[idle[0]]}"
-        found.append(f"{', '.join(idle)} (of joint training; give it to stages: {example})")
+        takes = [stage.target for stage in cascade.stages if stage.target not in neural]
+        example = f"; give it to stages: --set {takes[0]}.{idle[0]}={ctx.params[idle[0]]}" if takes else ""
+        found.append(f"{', '.join(idle)} (of joint training{example})")
+    idle = [name for name in ("options", "tol") if joint and neural and _is_set(ctx, name)]
+    if idle:
+        found.append(f"{', '.join(idle)} (encoders have epochs: --set {neural[-1]}.epochs=15)")
     given, defaults = given_in(ctx).all_settings, own_settings()
     for name, wires in _USED_WITH.items():
         used = joint if wires == ("joint",) else cascade.wire in wires

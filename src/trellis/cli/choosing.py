@@ -41,7 +41,10 @@ def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) 
         if near:
             raise SettingError(f"--options of {_a(model_type)}: did you mean {near[0]}? It has: {listed}")
     elif others:
-        raise SettingError(f"--options of {_a(model_type)} has no '{next(iter(others))}'; it has: {listed}")
+        name = next(iter(others))
+        near = get_close_matches(name, more, 1)
+        hint = f"that is --{name.replace('_', '-')}, " if name in has else f"did you mean {near[0]}? " if near else ""
+        raise SettingError(f"--options of {_a(model_type)} has no '{name}'; {hint}it has: {listed}")
     return kind(**own, **{name: given[name] for name in given if name in more})
 
 

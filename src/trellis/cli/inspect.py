@@ -192,7 +192,15 @@ def _ended(crf: Weighted | HMM | Cascade) -> str:
 
 
 def _size_of(found: Inspection) -> str:
-    return f"{len(found.labels)} labels, {found.attributes:,} attributes, {found.weights:,} weights"
+    own = f"{len(found.labels)} labels, {found.attributes:,} attributes, {found.weights:,} weights"
+    if found.encoder is None:
+        return own
+    has = found.encoder
+    more = f", {has['vectors_only']:,} more by vectors" if has["vectors_only"] else ""
+    return (
+        f"{own}\nan encoder of {has['numbers']:,} numbers; it sees {', '.join(has['columns'])}, and knows "
+        f"{has['words']:,} words{more} and {has['alphabet']:,} letters"
+    )
 
 
 def _show_weights(console: Console, room: int | None, found: Inspection, with_data: bool) -> None:

@@ -76,7 +76,7 @@ def table_of(text: object, option: str) -> dict[str, object] | None:
     table: dict[str, object] = {}
     for pair in str(text).split(","):
         name, equals, value = pair.rpartition("=")
-        if not (equals and name.strip() and value.strip()):
+        if not (equals and name.strip()):
             raise SettingError(f"{option} {text}: found '{pair}', expected NAME=VALUE with commas between")
         if name.strip() in table:
             raise SettingError(f"{option} {text}: '{name.strip()}' is given twice")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError
 from trellis.features import FeatureKind, Packed
+from trellis.features.inputs import InputTables
 from trellis.lattice import Chain
 from trellis.models.linear import LinearChain
 from trellis.models.probabilities import Lattice
@@ -62,9 +63,14 @@ class NeuralChain(OfWords):
     @property
     def column(self) -> str:
         """That of the words."""
-        inputs = getattr(self.features, "inputs", None)
-        assert inputs is not None
-        return str(inputs.columns[0])
+        return self.tables.columns[0]
+
+    @property
+    def tables(self) -> InputTables:
+        """How what the encoder sees is numbered."""
+        found = getattr(self.features, "inputs", None)
+        assert isinstance(found, InputTables)
+        return found
 
     def lattice_of_packed(self, packed: Packed, offsets: I64, imposed: Prepared | None = None) -> Lattice:
         assert packed.inputs is not None

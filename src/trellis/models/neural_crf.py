@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
+from trellis.errors import DataError
 from trellis.features import TemplateFeatures
 from trellis.models.batches import Sentences
 from trellis.models.chain_ready import Learnt, ready_chain
@@ -105,7 +106,7 @@ class NeuralCRF(ProbableTagger[NeuralChain]):
         average: float = 2.0,
         sparse_first: bool = True,
         sparse_dropout: float = 0.5,
-        patience: int = 5,
+        patience: int = 10,
         min_count: int = 1,
         hash_size: int | None = None,
         tag_dictionary: int | None = None,
@@ -182,6 +183,8 @@ class NeuralCRF(ProbableTagger[NeuralChain]):
         column = self.words or WORD
         corpus = corpus_of_words(X, column)
         if y is None and soft is None:
+            if not isinstance(X, Corpus) and self.target is None:
+                raise DataError("lists of words need their labels; give y, a list of labels for each sentence")
             gold_of(corpus, None, self.target)  # says what is missing
         column = words_column(corpus, self.words, self.target)
         learn = self._learner(corpus, column, self.target if y is None else None)

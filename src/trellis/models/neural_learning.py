@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 F32 = NDArray[np.float32]
 F64 = NDArray[np.float64]
+
+_LOG = logging.getLogger("trellis.models.fitting")
 
 
 class Settings(Protocol):
@@ -85,7 +89,7 @@ def _further(
 
 def seen_by(model: NeuralChain, inputs: Inputs) -> str:
     """A digest of all that an encoder sees in training: the data, how it is numbered, and vectors that stay."""
-    return digest((inputs, getattr(model.features, "inputs", None), model.encoder.fixed))
+    return digest((inputs, model.tables, model.encoder.fixed))
 
 
 def begun(settings: Settings, features: TemplateFeatures, labels: int) -> tuple[TemplateFeatures, Encoder]:
@@ -107,6 +111,14 @@ def begun(settings: Settings, features: TemplateFeatures, labels: int) -> tuple[
         )
     place, known = {word: i for i, word in enumerate(given.words)}, list(tables.tables[0])
     own = np.array([place.get(word, -1) for word in known], np.int64)
+    found = int(np.count_nonzero(own >= 0))
+    _LOG.info("%s: vectors for %d of %d words of the training data", settings.vectors, found, len(known))
+    if not found:
+        warnings.warn(
+            f"{settings.vectors} has a vector for none of the {len(known):,} words of the training data; are they of "
+            "another language, or cut into words otherwise?",
+            stacklevel=3,
+        )
     table = start.arrays["words"].copy()
     table[1:][own >= 0] = given.values[own[own >= 0]]
     seen = set(known)

@@ -44,8 +44,7 @@ def neural_description_of(
 
 def put_encoder(tensors: Tensors, model: NeuralChain) -> dict[str, Any]:
     """Adds the tensors and gives the description."""
-    tables = getattr(model.features, "inputs", None)
-    assert isinstance(tables, InputTables)
+    tables = model.tables
     for k, strings in enumerate(tables.tables):
         put_strings(tensors, f"inputs.{k}", strings)
     put_strings(tensors, "letters", tables.letters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -87,8 +88,16 @@ def trained(
     amounts = float(settings.l2), float(settings.dropout), float(settings.sparse_dropout) if layout.pairs else 0.0
     if settings.sparse_first and layout.attributes:
         fitting.first = partial(_sparse, settings, model, examples, loss, threads)
+    _LOG.info("the encoder sees the columns %s", ", ".join(model.tables.columns))
     with NeuralObjective(batches, layout.size, layout.pairs, shape, *amounts, seed, threads) as objective:
-        return checked(fitting.train(objective, adam_of(settings), model.weights, held_out, [*data, model]))
+        outcome = checked(fitting.train(objective, adam_of(settings), model.weights, held_out, [*data, model]))
+    if held_out is not None and np.array_equal(outcome.theta[layout.size :], model.encoder.vector):
+        warnings.warn(
+            "no epoch was better on the development data than where training began: what is kept are the sparse "
+            "weights alone, and the encoder adds nothing; try more epochs or patience, or a smaller step_size",
+            stacklevel=4,
+        )
+    return outcome
 
 
 def checked(outcome: Outcome) -> Outcome:
@@ -96,7 +105,7 @@ def checked(outcome: Outcome) -> Outcome:
     with np.errstate(over="ignore"):
         is_finite = np.isfinite(outcome.theta.astype(np.float32)).all() and np.isfinite(outcome.objective)
     if not is_finite:
-        raise DataError("training led to weights that are no numbers; try a smaller step_size")
+        raise DataError("training led to weights that are no numbers; try a smaller step_size or sparse_step")
     return outcome
 
 

@@ -94,5 +94,6 @@ def words_column(corpus: Corpus, column: str | None, target: str | None, others:
         return "word" if "word" in left else left[0]
     there = ", ".join(left) or "none"
     raise SettingError(
-        f"which column has the words? Name it with `words` (--options words=NAME; beside the target: {there})"
+        f"which column has the words? Beside the target there are: {there}; name it `word` (--columns word,...), or "
+        "say which it is with `words` (--options words=NAME)"
     )

@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
+from trellis.errors import DataError
 from trellis.neural.lattices import Lattices, Segments, Solved
 
 F64 = NDArray[np.float64]
@@ -150,6 +151,8 @@ def _applied(function: Any, *arguments: Any) -> Any:
 
 
 def _array(tensor: Tensor) -> F64:
+    if not isinstance(tensor, Tensor):
+        raise DataError(f"scores are of the type {type(tensor).__name__}; expected a tensor of PyTorch")
     array: F64 = np.ascontiguousarray(tensor.detach().cpu().to(torch.float64).numpy())
     return array
 

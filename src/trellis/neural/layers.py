@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from trellis.errors import DataError, SettingError
+from trellis.errors import DataError, SettingError, shown
 from trellis.lattice.segments import SegmentTypes
 from trellis.neural.functions import marginals, path_losses
 from trellis.neural.lattices import Chains, Segments
@@ -31,16 +32,19 @@ class ChainCRF(nn.Module):
 
     def __init__(self, labels: int, ends: bool = True):
         super().__init__()
-        if labels < 1:
-            raise SettingError(f"{labels} labels; expected 1 or more")
+        _check_count("labels", labels)
         self.transitions = nn.Parameter(torch.empty(labels, labels).uniform_(-0.1, 0.1))
         self.start = nn.Parameter(torch.zeros(labels)) if ends else None
         self.end = nn.Parameter(torch.zeros(labels)) if ends else None
+
+    def extra_repr(self) -> str:
+        return f"{len(self.transitions)}, ends={self.start is not None}"
 
     def forward(self, scores: Tensor, labels: Tensor, lengths: Any = None) -> Tensor:
         """-log P(labels) of each sentence, [sentences]; labels: [sentences, tokens], whatever behind the last."""
         inside, offsets = _inside(scores, lengths)
         nodes, lattices = self._nodes(scores, inside, offsets), Chains(offsets)
+        labels = _tensor(labels, "labels")
         if labels.is_floating_point() or labels.is_complex():
             raise DataError(f"labels are of the type {labels.dtype}; expected whole numbers")
         if labels.shape != scores.shape[:2]:
@@ -89,9 +93,10 @@ class SegmentCRF(nn.Module):
 
     def __init__(self, types: int, longest: int | Sequence[int]):
         super().__init__()
+        _check_count("types", types)
         each = [longest] * types if isinstance(longest, int) else list(longest)
-        if types < 1 or len(each) != types or min(each) < 1:
-            raise SettingError(f"{types} types with the lengths {each}; expected 1 or more types, each 1 or longer")
+        if len(each) != types or not all(isinstance(one, Integral) and one >= 1 for one in each):
+            raise SettingError(f"{types} types with the lengths {each}; expected one for each type, 1 or longer")
         self.types = SegmentTypes.of(each, range(0, 2 * types, 2), range(1, 2 * types, 2), 2 * types)
         self.transitions = nn.Parameter(torch.empty(types, types).uniform_(-0.1, 0.1))
         lengths, own = self.types.of_cells
@@ -146,7 +151,8 @@ class SegmentCRF(nn.Module):
             raise DataError(f"segments of {len(segments)} sentences; there are {len(offsets) - 1}")
         for s, (own, first, behind) in enumerate(zip(segments, offsets[:-1], offsets[1:], strict=True), 1):
             at = int(first)
-            for start, end, kind in own:
+            for segment in own:
+                start, end, kind = _three(segment, s)
                 fits = 0 <= kind < len(longest) and first + start == at and start < end <= start + longest[kind]
                 if not fits:
                     raise DataError(
@@ -163,6 +169,8 @@ class SegmentCRF(nn.Module):
 
 def _inside(scores: Tensor, lengths: Any, dimensions: int = 3) -> tuple[Tensor, I64]:
     """Which tokens count, a mask [sentences, tokens], and where sentences begin when the others are left out."""
+    if not isinstance(scores, Tensor):
+        raise DataError(f"scores are of the type {type(scores).__name__}; expected a tensor of PyTorch")
     if scores.ndim != dimensions or not scores.is_floating_point():
         raise DataError(
             f"scores of the shape {tuple(scores.shape)} and the type {scores.dtype}; expected {dimensions} dimensions, "
@@ -171,16 +179,50 @@ def _inside(scores: Tensor, lengths: Any, dimensions: int = 3) -> tuple[Tensor, 
     sentences, tokens = scores.shape[:2]
     if lengths is None:
         lengths = [tokens] * sentences
-    given = torch.as_tensor(lengths).detach().cpu()
+    given = _tensor(lengths, "lengths").detach().cpu()
+    if not sentences and given.numel() == 0:
+        given = torch.zeros(0, dtype=torch.int64)
     if given.dtype == torch.bool:
         fits = tuple(given.shape) == (sentences, tokens)
         counts = given.sum(dim=1) if fits else given
         if not fits or bool((given != (torch.arange(tokens) < counts[:, None])).any()):
             raise DataError("a mask must be [sentences, tokens], true from the first token of a sentence to its last")
         given = counts
+    if given.ndim == 2:
+        raise DataError(
+            f"lengths have the shape {tuple(given.shape)} and the type {given.dtype}; a mask must be of the type bool"
+        )
     if given.is_floating_point() or tuple(given.shape) != (sentences,) or bool(((given < 0) | (given > tokens)).any()):
         raise DataError(
             f"lengths are {given.tolist()}; expected one from 0 to {tokens} for each of {sentences} sentences"
         )
     offsets = np.concatenate([[0], np.cumsum(given.numpy().astype(np.int64))]).astype(np.int64)
     return torch.arange(tokens) < given[:, None], offsets
+
+
+def _check_count(name: str, value: Any) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise SettingError(f"{name} is {shown(value)}; expected a whole number >= 1")
+
+
+def _tensor(values: Any, name: str) -> Tensor:
+    """What may be a list or an array."""
+    try:
+        return torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError):
+        raise DataError(f"{name} are {shown(values)}; expected a tensor, or lists of numbers") from None
+
+
+def _three(segment: Any, sentence: int) -> Segment:
+    """Its numbers; those of other things are refused."""
+    found = tuple(segment) if isinstance(segment, Sequence | np.ndarray | Tensor) else ()
+    if len(found) != 3 or not all(isinstance(each, Integral) for each in map(_plain, found)):
+        raise DataError(
+            f"sentence {sentence}: the segment {shown(segment)}; expected three whole numbers: the first token, the "
+            "one behind the last, and the type"
+        )
+    return int(found[0]), int(found[1]), int(found[2])
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, Tensor) else value

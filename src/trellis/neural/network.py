@@ -107,7 +107,7 @@ class Encoding:
         self.scores = np.zeros((len(self._found), -(-self._labels // 4) * 4))
         self.scores[:, : self._labels] = self._found.detach().numpy()
         if not np.isfinite(self.scores).all():
-            raise DataError("training led to scores that are no numbers; try a smaller step_size")
+            raise DataError("training led to scores that are no numbers; try a smaller step_size or sparse_step")
 
     def back(self, by_score: F64) -> tuple[F64, F64]:
         """From numbers for the scores, in their shape, to the gradient in the vectors of the words of the reading,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from trellis.errors import SettingError
 from trellis.features import Packed, TemplateFeatures
 from trellis.models import LatticeCRF, NeuralCRF, SemiCRF, SequentialClassifier
 from trellis.models.chain_tagger import ChainTagger
+from trellis.models.neural_chain import NeuralChain
 from trellis.report.groups import Found, Group, of_chain, of_lattices, of_segments
 
 _BYTES = 8 + 2  # a weight and its label
@@ -50,7 +51,8 @@ class Strong:
 
 @dataclass(frozen=True)
 class Inspection:
-    """`templates` in order; `strongest` weights of attributes and `transitions`, largest first."""
+    """`templates` in order; `strongest` weights of attributes and `transitions`, largest first. `weights` are the
+    sparse ones; `encoder`: sizes of what is beside them, if there is one."""
 
     labels: list[str]
     attributes: int
@@ -58,9 +60,13 @@ class Inspection:
     templates: list[TemplateCost]
     strongest: list[Strong]
     transitions: list[Strong]
+    encoder: dict[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        found = asdict(self)
+        if self.encoder is None:
+            del found["encoder"]
+        return found
 
 
 Weighted = ChainTagger | NeuralCRF | SequentialClassifier | SemiCRF | LatticeCRF
@@ -82,8 +88,21 @@ def inspect(tagger: Weighted, data: Corpus | None = None, top: int = 10) -> Insp
         found = of_segments(tagger.model_)
     else:
         found = of_chain(tagger.model_ if isinstance(tagger, ChainTagger) else tagger.model_.linear)
-    packed = () if data is None else (tagger.model_.pack(data),)
-    return inspection_of(found, len(tagger.model_.weights), packed, 0 if data is None else data.tokens, top)
+    packed, tokens = ((), 0) if data is None else ((tagger.model_.pack(data),), data.tokens)
+    if isinstance(tagger, NeuralCRF):
+        model = tagger.model_
+        return replace(inspection_of(found, model.layout.size, packed, tokens, top), encoder=encoder_of(model))
+    return inspection_of(found, len(tagger.model_.weights), packed, tokens, top)
+
+
+def encoder_of(model: NeuralChain) -> dict[str, Any]:
+    """How many numbers an encoder has, and of what: the columns that it sees, how many words and letters it knows, how
+    many words by a vector alone, and the sizes of its vectors."""
+    tables, encoder = model.tables, model.encoder
+    sizes = {name: getattr(encoder.shape, name) for name in ("embedding", "letters", "filters", "hidden", "layers")}
+    fixed = 0 if encoder.fixed is None else len(encoder.fixed)
+    known = {"columns": list(tables.columns), "words": encoder.shape.tables[0] - 1, "vectors_only": fixed}
+    return {"numbers": encoder.shape.size, **known, "alphabet": len(tables.letters), **sizes}
 
 
 def inspection_of(found: Found, weights: int, packed: Sequence[Packed], tokens: int, top: int) -> Inspection:

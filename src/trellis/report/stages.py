@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from trellis.features.template import Template
 from trellis.models.neural_chain import NeuralChain
 from trellis.models.segment_model import SegmentModel
 from trellis.report.groups import Found, Group, of_chain, of_segments
-from trellis.report.inspection import Inspection, inspection_of
+from trellis.report.inspection import Inspection, encoder_of, inspection_of
 
 
 def inspect_stages(cascade: Cascade, data: Corpus | None = None, top: int = 10) -> dict[str, Inspection]:
@@ -29,10 +29,14 @@ def inspect_stages(cascade: Cascade, data: Corpus | None = None, top: int = 10) 
     if data is not None:
         packed = model.answers(data, 1, lambda _, packed, offsets: packed)
     tokens = 0 if data is None else data.tokens
-    return {
-        stage.target: inspection_of(_found(stage), len(stage.model.weights), own, tokens, top)
-        for stage, own in zip(model.stages, packed, strict=True)
-    }
+    return {stage.target: _inspected(stage, own, tokens, top) for stage, own in zip(model.stages, packed, strict=True)}
+
+
+def _inspected(stage: TrainedStage, packed: Sequence[Packed], tokens: int, top: int) -> Inspection:
+    model = stage.model
+    if isinstance(model, NeuralChain):
+        return replace(inspection_of(_found(stage), model.layout.size, packed, tokens, top), encoder=encoder_of(model))
+    return inspection_of(_found(stage), len(model.weights), packed, tokens, top)
 
 
 def _found(stage: TrainedStage) -> Found:

@@ -115,7 +115,7 @@ _SOURCES = {
     "layout": "was made with other weights",
     "seen": "was made from other words or columns",
     "dev": "was made with other development data",
-    "start": "began from other weights (warm start)",
+    "start": "began from other weights (a warm start, or vectors)",
 }
 
 
