@@ -1,4 +1,4 @@
-"""An encoder beside sparse features is worth it on CoNLL-2000. Minutes: `make accuracy` runs it, `make test` does not."""
+"""An encoder beside sparse features is worth it on CoNLL-2000. Minutes, for `make accuracy`, not for `make test`."""
 
 from __future__ import annotations
 

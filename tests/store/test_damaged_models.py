@@ -8,12 +8,13 @@ import sys
 
 import numpy as np
 import pytest
+from changes import changed, put, without
 from handmade import canonical, put_together, take_apart
 
 import trellis
 from trellis.corpus import Corpus, parse_conll
 from trellis.errors import DamagedModelError, NewerModelError
-from trellis.store import from_bytes, put_strings, to_bytes
+from trellis.store import from_bytes, put_strings
 from trellis.store.file import FORMAT
 
 REFUSED = (DamagedModelError, NewerModelError)
@@ -222,14 +223,6 @@ class TestTensorsInTheHeader:
         assert "DamagedModelError" in done.stderr
 
 
-def changed(raw, change):
-    """The model with its description or tensors changed, otherwise a file as it should be."""
-    description, tensors = from_bytes(raw)
-    tensors = {name: values.copy() for name, values in tensors.items()}
-    change(description, tensors)
-    return to_bytes(description, tensors)
-
-
 def setting(name, *values, at=0):
     """Puts values into a tensor."""
 
@@ -408,26 +401,6 @@ def test_ranks_that_do_not_fit_are_refused(ranked_raw, loading, change):
     assert loading(ranked_raw).predict(parse_conll(b"a\nz\n", ["word"]))
     with pytest.raises(DamagedModelError):
         loading(changed(ranked_raw, change))
-
-
-def put(*path, value):
-    """Puts a value somewhere into the description."""
-
-    def change(description, _):
-        for key in path[:-1]:
-            description = description[key]
-        description[path[-1]] = value
-
-    return change
-
-
-def without(*path):
-    def change(description, _):
-        for key in path[:-1]:
-            description = description[key]
-        del description[path[-1]]
-
-    return change
 
 
 BAD_DESCRIPTIONS = {

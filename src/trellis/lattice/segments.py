@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trellis.errors import DataError
+from trellis.labels.packed import ranges
 from trellis.lattice.chain import Marginals
 from trellis.lattice.graph import F64, I32, I64
 from trellis.lattice.parts import PartLattice, Parts
@@ -95,7 +96,7 @@ def gathered(start: I64, which: I64) -> tuple[I64, I64]:
     then, and where what they hold was."""
     counts = np.diff(start)[which]
     begins = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    return begins, np.repeat(start[which] - begins[:-1], counts) + np.arange(begins[-1])
+    return begins, ranges(start[which], counts)
 
 
 @dataclass

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trellis.corpus import Corpus, read_conll
 from trellis.corpus.fetch_store import corpus_folder
@@ -40,19 +39,13 @@ def is_there(name: str, data: Path | None, quick: bool) -> bool:
 def hold_out_tenth(train: Corpus) -> tuple[Corpus, Corpus]:
     """What is left to train on, and what is held out."""
     last = np.arange(len(train)) % _EVERY == _EVERY - 1
-    return picked(train, np.flatnonzero(~last)), picked(train, np.flatnonzero(last))
+    return train.picked(np.flatnonzero(~last)), train.picked(np.flatnonzero(last))
 
 
 def hold_out_last(train: Corpus, share: float) -> tuple[Corpus, Corpus]:
     """The same, of the last sentences: cut in one place, so that hardly any text is on both sides."""
     cut = round((1.0 - share) * len(train))
     return train.slice(0, cut), train.slice(cut, len(train))
-
-
-def picked(corpus: Corpus, sentences: NDArray[np.int64]) -> Corpus:
-    """Some of the sentences, given in ascending order."""
-    found = corpus.picked(sentences)
-    return Corpus(found.columns, found.offsets, file_columns=corpus.file_columns)
 
 
 def _homes(name: str, data: Path | None) -> list[Path]:

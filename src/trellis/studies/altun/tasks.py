@@ -11,7 +11,7 @@ import numpy as np
 from trellis.corpus import Column, Corpus
 from trellis.errors import SettingError
 from trellis.studies.altun.cells import Cell
-from trellis.studies.corpora import TENTH, hold_out_tenth, is_there, picked, read_part
+from trellis.studies.corpora import TENTH, hold_out_tenth, is_there, read_part
 
 OFTEN = 5  # times that a word has to be seen to be in the tag dictionary
 
@@ -85,7 +85,7 @@ def training_data(task: Task, cell: Cell, seed: int) -> Corpus:
     corpus = task.fit if cell.held_out else task.train
     if cell.sentences is not None and cell.sentences < len(corpus):
         order = np.random.default_rng(seed).permutation(len(corpus))
-        corpus = picked(corpus, np.sort(order[: cell.sentences]))
+        corpus = corpus.picked(np.sort(order[: cell.sentences]))
     if cell.noise:
         corpus = corpus.with_column(task.target, flipped(corpus[task.target].compact(), cell.noise, seed))
     return corpus

@@ -21,7 +21,7 @@ from trellis.studies.azuma.product import parted, product_model, with_product
 from trellis.studies.azuma.spelling import as_scored, in_training
 from trellis.studies.azuma.systems import SYSTEMS, System
 from trellis.studies.clock import Stopwatch
-from trellis.studies.corpora import hold_out_last, picked
+from trellis.studies.corpora import hold_out_last
 
 PREDICTIONS = "predictions"
 HELD_OUT = 0.2  # of the training data
@@ -149,4 +149,4 @@ def some(corpus: Corpus, sentences: int | None, seed: int) -> Corpus:
     if sentences is None or sentences >= len(corpus):
         return corpus
     order = np.random.default_rng(seed).permutation(len(corpus))
-    return picked(corpus, np.sort(order[:sentences]))
+    return corpus.picked(np.sort(order[:sentences]))
