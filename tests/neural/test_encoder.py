@@ -131,6 +131,17 @@ def test_many_sentences_go_in_pieces(corpus, tables, monkeypatch):
     np.testing.assert_allclose(encoder.scores(inputs, corpus.offsets), whole, atol=1e-6)
 
 
+def test_a_long_sentence_goes_piece_by_piece(tables, computing, monkeypatch):
+    words = [["Ann", "sees", "x", "1999", "zebra"] * 9 + ["Ann"]]
+    text = Corpus.from_lists({"word": words, "pos": [["N"] * 46]})
+    shape = shape_of(tables, layers=2)
+    encoder, seen = Encoder.of(shape, drawn(shape, 3)), tables.transform(text)
+    with computing("compiled"):
+        whole = encoder.scores(seen, text.offsets)
+        monkeypatch.setattr("trellis.neural.compiled._PIECE", 8)
+        np.testing.assert_array_equal(encoder.scores(seen, text.offsets), whole)
+
+
 def test_vectors_of_further_words_are_behind_the_others(corpus, tables):
     shape = shape_of(tables)
     fixed = np.ones((2, 5), np.float32)

@@ -70,15 +70,19 @@ def multiplied(x: Array, w: Array, bias: Array, out: Array) -> None:
 
 
 @kernel
-def read_sentences(gates: Array, state: Array, offsets: Array, order: Array, back: bool, out: Array) -> None:
+def read_sentences(
+    gates: Array, state: Array, offsets: Array, order: Array, back: bool, h: Array, c: Array, out: Array, column: int
+) -> None:
     """One direction of an LSTM: gates F32[tokens, 4 hidden], what the words say; state F32[hidden padded to a multiple
-    of four, 4 hidden]; into out F32[tokens, hidden]. Sentences go four at a time, in this order, longer ones first."""
+    of four, 4 hidden]; into columns of out F32[tokens, ...] from `column` on. Sentences go four at a time, in this
+    order, longer ones first; h F32[4, hidden padded] and c F32[4, hidden] are what the first four begin with, and what
+    the last four end with."""
     hidden = state.shape[1] // 4
-    h, c = np.zeros((4, state.shape[0]), np.float32), np.zeros((4, hidden), np.float32)
     now, enter, keep = np.zeros((4, 4 * hidden), np.float32), np.zeros(hidden, np.float32), np.zeros(hidden, np.float32)
     new, give = np.zeros(hidden, np.float32), np.zeros(hidden, np.float32)
     for first in range(0, len(order), 4):
-        h[:], c[:] = np.float32(0.0), np.float32(0.0)
+        if first > 0:
+            h[:], c[:] = np.float32(0.0), np.float32(0.0)
         lanes = min(4, len(order) - first)
         for t in range(offsets[order[first] + 1] - offsets[order[first]]):
             while t >= offsets[order[first + lanes - 1] + 1] - offsets[order[first + lanes - 1]]:
@@ -99,7 +103,7 @@ def read_sentences(gates: Array, state: Array, offsets: Array, order: Array, bac
                 token = offsets[s + 1] - 1 - t if back else offsets[s] + t
                 for k in range(hidden):
                     h[lane, k] = give[k] * (_TWO * new[k] - _ONE)
-                    out[token, k] = h[lane, k]
+                    out[token, column + k] = h[lane, k]
 
 
 @kernel
