@@ -120,37 +120,64 @@ def counted(models: Sequence[Any], test: tr.Corpus, target: str) -> Any:
     return np.stack(rows)
 
 
+def count(text: str) -> int:
+    """A whole number >= 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}'; expected a whole number >= 1")
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number >= 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}'; expected a whole number >= 0")
+    return int(text)
+
+
+def share(text: str) -> float:
+    """Above 0 and up to 1."""
+    if not 0.0 < float(text) <= 1.0:
+        raise argparse.ArgumentTypeError(f"'{text}'; expected a part of the sentences, above 0 and up to 1")
+    return float(text)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="What augmentation brings where labels are few.")
     parser.add_argument("files", nargs="*", metavar="TRAIN DEV TEST", help="column files; without, what ships")
-    parser.add_argument("--columns", default="word,pos,chunk", help="their columns (default: %(default)s)")
+    parser.add_argument("--columns", help="their columns (default: word,pos,chunk)")
     parser.add_argument("--target", default="chunk", help="the column to predict (default: %(default)s)")
     parser.add_argument("--features", default="chunking", help="a preset or an expression (default: %(default)s)")
-    parser.add_argument("--share", type=float, default=0.05, help="of TRAIN in a sample (default: %(default)s)")
-    parser.add_argument("--samples", type=int, default=10, help="how many (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first sample (default: %(default)s)")
+    parser.add_argument("--share", type=share, help="of TRAIN in a sample (default: 0.05; 0.1 of what ships)")
+    parser.add_argument("--samples", type=count, help="how many (default: 10; 2 of what ships)")
+    parser.add_argument("--seed", type=seed, default=0, help="of the first sample (default: %(default)s)")
     parser.add_argument("--methods", default=",".join(METHODS), help="with commas between (default: %(default)s)")
-    parser.add_argument("--copies", type=int, default=4, help="by each method (default: %(default)s)")
-    parser.add_argument("--l2", type=float, help="of what has no copies; chosen on DEV if not given")
+    parser.add_argument("--copies", type=count, default=4, help="by each method (default: %(default)s)")
+    parser.add_argument("--l2", type=float, help="of what has no copies; chosen on DEV if not given (what ships: 0.1)")
     parser.add_argument("--copies-l2", type=float, help="of what has copies; as without, if not given")
     parser.add_argument("--threads", type=int, help="all if not given")
     given = parser.parse_args()
     if given.files and len(given.files) != 3:
         parser.error("expected three files: to draw samples from, to choose settings on, and to test on")
+    if given.columns and not given.files:
+        parser.error("--columns is for files; those of what ships are word,pos,chunk,entity")
     try:
-        chances, share, many = CHANCES, given.share, given.samples
-        priors = PRIORS if given.l2 is None else [given.l2]
         if given.files:
-            train, dev, test = (tr.read_conll(path, columns=given.columns.split(",")) for path in given.files)
+            names = (given.columns or "word,pos,chunk").split(",")
+            train, dev, test = (tr.read_conll(path, columns=names) for path in given.files)
+            priors, chances, part, many = PRIORS, CHANCES, 0.05, 10
         else:
             whole, test = tr.sample_corpus("train"), tr.sample_corpus("test")
             train, dev = whole.slice(0, 400), whole.slice(400, len(whole))
-            priors, chances, share, many = [0.1], [0.3, 0.6], 0.1, 2
-        size = max(1, round(share * len(train)))
-        orders = [np.random.default_rng(seed).permutation(len(train)) for seed in range(given.seed, given.seed + many)]
+            priors, chances, part, many = [0.1], [0.3, 0.6], 0.1, 2
+        part, many = given.share or part, given.samples or many
+        methods = given.methods.split(",")
+        size = max(1, round(part * len(train)))
+        orders = [np.random.default_rng(k).permutation(len(train)) for k in range(given.seed, given.seed + many)]
         samples = [train.picked(np.sort(order[:size])) for order in orders]
+        augmented(train, given.target, methods)  # says what is wrong before anything is trained
         task = Task(samples, given.target, given.features, given.copies, given.threads)
-        compare(task, dev, test, given.methods.split(","), priors, chances, given.copies_l2)
+        priors = priors if given.l2 is None else [given.l2]
+        compare(task, dev, test, methods, priors, chances, given.copies_l2)
     except tr.TrellisError as error:
         parser.exit(1, f"{error}\n")
 

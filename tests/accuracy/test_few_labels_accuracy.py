@@ -18,6 +18,7 @@ DATA = Path(os.environ.get("TRELLIS_DATA") or Path(__file__).parents[3] / "share
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not (DATA / "conll2000").is_dir(), reason="the corpora are not here; set TRELLIS_DATA"),
+    pytest.mark.filterwarnings("ignore:labels of .ner. are ill-formed"),
 ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 from collections import Counter
 
 import numpy as np
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 import trellis as tr
 from trellis.corpus import Corpus, concatenate, write_conll
 from trellis.errors import DataError, SettingError
-from trellis.fewlabels.augment import METHODS, Source, augmented, copy_weights, parse_table
+from trellis.fewlabels.augment import METHODS, Source, augmented, copy_weights, parse_table, with_copies
+from trellis.fewlabels.augment.fitting import no_longer_well_formed
 from trellis.fewlabels.augment.shuffle import stretches
 from trellis.labels import illegal
 
@@ -121,9 +123,9 @@ CITIES = Corpus.from_lists(
 
 
 def test_mentions_of_a_table_have_the_other_columns_of_what_they_replace():
-    table = {"LOC": ["Rio de Janeiro"], "PER": ["Ann"]}
-    found = [augmented(CITIES, "label", "mentions", p=1.0, seed=seed, table=table) for seed in range(8)]
-    new = next(one for one in found if len(one) > 2)
+    table = {"LOC": ["Rio de Janeiro"]}
+    new = augmented(CITIES, "label", "mentions", copies=8, p=1.0, table=table)
+    assert len(new) == 3
     assert new.sentences("word")[2] == ["We", "love", "Rio", "de", "Janeiro", "."]
     assert new.sentences("pos")[2] == ["PRP", "VBP", "NNP", "NNP", "NNP", "."]
     assert new.sentences("label")[2] == ["O", "O", "B-LOC", "I-LOC", "I-LOC", "O"]
@@ -200,18 +202,28 @@ class TestAugmented:
         [
             ({"methods": "mention"}, "unknown method of augmentation 'mention'; did you mean mentions"),
             ({"methods": []}, "no method of augmentation; there are: mentions, tokens"),
-            ({"methods": "synonyms"}, "synonyms need a table"),
+            ({"methods": "synonyms"}, r"synonyms need a table .*; give one \(--table FILE\)"),
             ({"methods": "synonyms", "table": {"zebra": ["gnu"]}}, "the table has none of the words"),
-            ({"table": {"PER": ["Ann"]}}, "mentions of the types PER ..., the corpus segments of the types LOC"),
+            ({"table": {"PER": ["Ann"]}}, "mentions of the types PER, the labels of 'label' segments of the types LOC"),
             ({"table": {"LOC": "Rio"}}, "the table has 'Rio' for 'LOC'; expected a list of texts with words"),
             ({"table": {"LOC": [" "]}}, "the table has "),
             ({"copies": 0}, "copies is 0; expected a whole number >= 1"),
-            ({"p": 1.5}, "p is 1.5; expected a probability above 0"),
+            ({"p": 1.5}, "p is 1.5; expected a probability above 0 and up to 1"),
             ({"seed": -1}, "seed is -1"),
             ({"target": "nonsense"}, "unknown target 'nonsense'; the columns are: word, pos, label"),
             ({"encoding": "ioe2"}, "label 'B-LOC' is not ioe2"),
             ({"methods": "tokens", "encoding": "ioe2"}, "label 'B-LOC' is not ioe2"),
             ({"table": ["Rio"]}, "the table is .*; expected a dict of words"),
+            ({"table": "x"}, "the table is 'x'; expected a dict of words"),
+            ({"table": {"a": 5}}, "the table has 5 for 'a'; expected a list of texts"),
+            ({"methods": 5}, "methods is 5; expected a method's name or a list of them: mentions, tokens"),
+            ({"methods": None}, "methods is None; expected"),
+            (
+                {"methods": "mentions,tokens"},
+                r"mentions\+tokens changes by one and then by the next, a list \(--method",
+            ),
+            ({"methods": "mentions", "encoding": "bioes"}, "are not bioes: '(B-LOC|O)' at sentence 1"),
+            ({"methods": "tokens", "encoding": "iob1"}, "look like iob2; leave the encoding out"),
             (
                 {"methods": ["tokens", "shuffle"], "table": {"LOC": ["Rio"]}},
                 "a table is for mentions and synonyms, not",
@@ -221,6 +233,17 @@ class TestAugmented:
     def test_says_what_does_not_fit(self, settings, message):
         with pytest.raises(SettingError, match=message):
             augmented(CITIES, **{"target": "label", **settings})
+
+    def test_spaces_around_a_plus_are_nothing(self):
+        train = tr.sample_corpus("train").slice(0, 20)
+        one, other = (augmented(train, "entity", name) for name in ("mentions+tokens", " mentions + tokens "))
+        assert write_conll(one) == write_conll(other)
+
+    def test_lists_are_no_corpus(self):
+        with pytest.raises(
+            DataError, match=r"the corpus is of the type list; expected a Corpus: .* Corpus\.from_lists"
+        ):
+            augmented([["a"]], "chunk")
 
     def test_nothing_cannot_be_made_more_of(self):
         with pytest.raises(DataError, match="no token"):
@@ -246,6 +269,74 @@ class TestAugmented:
         assert outputs[0] == outputs[1]
 
 
+class TestWhatIsLeftOut:
+    def test_is_what_only_labels_changed_of(self):
+        """I-X after O is written anew as B-X, which is no change."""
+        labels = [["I-X", "I-X", "O"], ["B-Y", "I-Y", "O"]]
+        odd = Corpus.from_lists({"word": [["a", "b", "c"], ["d", "e", "f"]], "label": labels})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            assert len(augmented(odd, "label", "mentions", p=1.0)) == 2
+        said = [str(one.message) for one in caught]
+        assert said[0].startswith(
+            "labels of 'label' are ill-formed in iob2, the first is 'I-X' at sentence 1, token 1;"
+        )
+        assert said[1].startswith(
+            "no sentence could be changed by mentions, so there are no copies; try another method"
+        )
+        assert all(one.filename == __file__ for one in caught)
+
+    def test_is_what_is_like_another_sentence_or_copy(self):
+        train = tr.sample_corpus("train").slice(0, 60)
+        more = augmented(train, "entity", ["mentions", "tokens"], copies=20, p=0.1)
+        copies = [tuple(row) for row in rows_of(more)[60:]]
+        assert len(set(copies)) == len(copies)
+        assert not set(copies) & set(map(tuple, rows_of(train)))
+
+    def test_is_nothing_of_the_corpus(self):
+        twice = concatenate([CITIES, CITIES])
+        more = augmented(twice, "label", "tokens", p=1.0)
+        assert write_conll(more.slice(0, 4)) == write_conll(twice)
+
+
+class TestTablesOfMentions:
+    WORDS = Corpus.from_lists({"word": [[f"w{k}", "x"] for k in range(400)], "label": [["B-LOC", "B-PER"]] * 400})
+
+    def test_are_drawn_from_half_the_time(self):
+        table = {"LOC": ["Rio", "Rome"]}
+        new = METHODS["mentions"].change(Source(self.WORDS, "label"), np.random.default_rng(0), 1.0, table)
+        drawn = Counter(new["word"].values()[::2])
+        assert drawn["Rio"] + drawn["Rome"] == pytest.approx(200, abs=40)
+        assert drawn["Rio"] == pytest.approx(100, abs=35)
+        assert set(new["word"].values()[1::2]) == {"x"}
+
+    def test_say_which_types_the_corpus_has_not(self):
+        table = {"LOC": ["Rio"], "ORG": ["Bank"], "MISC": ["It"]}
+        with pytest.warns(UserWarning, match="types that the labels of 'label' have not are left out: MISC, ORG$"):
+            augmented(self.WORDS, "label", "mentions", table=table)
+        augmented(self.WORDS, "label", ["mentions", "synonyms"], table={**table, "w1": ["v1"]})  # ORG may be a word
+
+    def test_say_whose_file_they_are(self):
+        table = parse_table(b"ORG\tBank\nA\tb\nB\tb\nC\tb\nD\tb\nE\tb\n", "t.tsv")
+        message = (
+            r"^t\.tsv: the table has mentions of the types A, B, C, D, E and 1 more, the labels of 'label' segments"
+        )
+        with pytest.raises(SettingError, match=message):
+            augmented(self.WORDS, "label", "mentions", table=table)
+
+    def test_parts_need_not_have_what_the_whole_has(self):
+        """As in a learning curve."""
+        part = CITIES.slice(1, 2)
+        for name, table in (("mentions", {"LOC": ["Rio"]}), ("synonyms", {"love": ["like"]})):
+            assert len(with_copies(part, "label", [name], 1, 1.0, 0, table, "iob2")) == 1
+
+
+def test_other_columns_that_are_torn_apart_are_known():
+    train = tr.sample_corpus("train").slice(0, 100)
+    assert no_longer_well_formed(train, augmented(train, "entity", "tokens", copies=3), "entity") == ["chunk"]
+    assert no_longer_well_formed(train, train, "entity") == []
+
+
 def rows_of(corpus):
     """All columns of each sentence."""
     columns = [corpus.sentences(name) for name in corpus.columns]
@@ -265,12 +356,19 @@ class TestTables:
         data = "\ufeffbig\tlarge\tvery large\r\n\nbig\thuge\nNY\tNew York\n".encode()
         assert parse_table(data) == {"big": ["large", "very large", "huge"], "NY": ["New York"]}
 
+    def test_are_made_of_bytes(self):
+        with pytest.raises(SettingError, match="the table is of the type str; expected the bytes of a file"):
+            parse_table("big\tlarge")
+
     @pytest.mark.parametrize(
         ("data", "message"),
         [
-            (b"big\tlarge\nsmall\n", "t.tsv:2: expected one word"),
-            (b"very big\tlarge\n", "t.tsv:1: expected one word"),
-            (b"big\t\n", "t.tsv:1: expected one word"),
+            (b"big\tlarge\nsmall\n", "t.tsv:2: there is no tab after 'small'; expected one word"),
+            (b"big large\n", "t.tsv:1: there is no tab after 'big large'"),
+            (b"very big\tlarge\n", "t.tsv:1: 'very big' before the first tab is more than one word"),
+            (b"\tlarge\n", "t.tsv:1: there is nothing before the first tab"),
+            (b"big\t\n", "t.tsv:1: there is nothing after tab 1"),
+            (b"big\tlarge\t\n", "t.tsv:1: there is nothing after tab 2"),
             (b"\n\n", "t.tsv: the table is empty"),
             (b"a\tb\n\xff\tb\n", "t.tsv:2: .* has to be UTF-8"),
         ],

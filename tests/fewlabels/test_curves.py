@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 import trellis as tr
 from trellis.errors import DataError, SettingError
 from trellis.fewlabels import augmented, copy_weights, learning_curve
-from trellis.fewlabels.curve import counts_of
+from trellis.fewlabels.curve import Point, counts_of, models_to_train, weighs
 from trellis.fewlabels.paired import paired
 from trellis.fewlabels.power_law import Law, fitted, predicted
+from trellis.models import MODEL_TYPES
 
 CRF = tr.CRF("chunk", "word[0] + pos[-1:1]", tol=1e-2)
 
@@ -54,7 +55,25 @@ def test_the_whole_is_learnt_once(corpus, heldout):
     assert len(seen) == 1
     assert seen[0][0] == corpus.sentences("word")
     assert curve.points[0].scores == (0.01, 0.01, 0.01)
+    assert curve.points[0].deviation is None
+    assert curve.as_json()["points"][0]["deviation"] is None
     assert curve.doubled is None
+
+
+def test_single_scores_have_no_deviation():
+    assert Point(1, 10.0, (0.5,)).deviation is None
+    assert Point(1, 10.0, (0.5, 0.5)).deviation == 0.0
+
+
+@pytest.mark.parametrize(
+    ("sizes", "more"), [([10, 20], None), ([10, 1.0], None), ([10, 1.0], lambda part, k: (part, None))]
+)
+def test_how_many_models_there_will_be_is_known_before(sizes, more, corpus, heldout):
+    seen, told = [], []
+    learning_curve(Spy(seen), corpus, heldout, sizes, repeats=3, more=more, progress=told.append)
+    assert len(seen) == len(told) == models_to_train(sizes, len(corpus), 3, more is not None)
+    assert told[0] == "10 of 60 sentences, 1 of 3"
+    assert told[1] == "10 of 60 sentences, 2 of 3; about 0 s left"
 
 
 def test_scores_rise_with_more_labels_and_the_law_says_so():
@@ -83,9 +102,21 @@ def test_what_is_learnt_from_may_be_augmented(corpus, heldout):
 
 
 def test_copies_must_count_as_much_where_a_model_has_no_weights(corpus, heldout):
-    model = tr.KernelPerceptron("chunk", "word[0]", epochs=1)
-    with pytest.raises(SettingError, match="a KernelPerceptron cannot count some sentences less; copies must count 1"):
-        learning_curve(model, corpus, heldout, [5], 1, more=lambda part, k: (part, np.ones(len(part))))
+    for model, name in (
+        (tr.KernelPerceptron("chunk", "word[0]", epochs=1), "KernelPerceptron"),
+        (tr.StructuredPerceptron("chunk", "word[0]", epochs=1), "StructuredPerceptron"),
+        (tr.CRF("chunk", "word[0]", optimizer="arow"), "CRF with the optimizer arow"),
+    ):
+        message = rf"a {name} cannot count some sentences less; let copies count 1 \(--copy-weight 1\)"
+        with pytest.raises(SettingError, match=message):
+            learning_curve(model, corpus, heldout, [5], 1, more=lambda part, k: (part, np.ones(len(part))))
+
+
+@pytest.mark.parametrize("name", MODEL_TYPES)
+def test_which_models_weigh_sentences_is_known(name, corpus):
+    model = MODEL_TYPES[name](target="chunk")
+    weighed = name not in ("structured-perceptron", "structured-svm", "kernel-perceptron")
+    assert weighs(model) == weighed
 
 
 @pytest.mark.parametrize("size", [0, 0.0, 1.5, -3, 61, True, "x"])
@@ -103,6 +134,24 @@ def test_nothing_to_learn_from_or_to_test_on(corpus):
         learning_curve(CRF, corpus, corpus.slice(0, 0))
     with pytest.raises(SettingError, match="repeats is 0"):
         learning_curve(CRF, corpus, corpus, repeats=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sizes": 50}, "sizes is 50; expected a list"),
+        ({"sizes": "50"}, "sizes is '50'; expected a list"),
+        ({"model": "crf"}, "the model is of the type str; expected a tagger with its settings"),
+        ({"model": tr.CRF}, "the model is the class CRF; expected a tagger"),
+        ({"model": tr.Cascade([tr.Stage("pos", "word[0]")])}, "the model is of the type Cascade; expected a tagger"),
+        ({"train": None}, "train is None; expected a Corpus: read_conll reads one"),
+        ({"test": [["a"]]}, "test is of the type list; expected a Corpus"),
+        ({"more": lambda part, k: part}, r"`more` gave back a Corpus; expected \(corpus, weights\)"),
+    ],
+)
+def test_what_is_of_another_kind_is_said(corpus, given, message):
+    with pytest.raises((SettingError, DataError), match=message):
+        learning_curve(**{"model": CRF, "train": corpus, "test": corpus, "sizes": [5], **given})
 
 
 class TestPowerLaws:
@@ -125,10 +174,18 @@ class TestPowerLaws:
         assert fitted([1, 2, 3, 4], [0.5, 0.4, 0.3, 0.2]) is None
         assert predicted([1, 2, 3], [[0.1], [0.2], [0.3]], 6) is None
 
-    def test_repeats_say_how_sure_it_is(self):
-        score, low, high = predicted([1, 2, 4, 8], [[0.5, 0.52], [0.6, 0.61], [0.7, 0.66], [0.75, 0.71]], 16)
-        assert low < high
-        assert low - 0.05 < score < high + 0.05
+    def test_the_range_is_of_the_repeats_and_holds_the_score(self):
+        rng, n = np.random.default_rng(0), [500.0, 1000.0, 2000.0, 4000.0]
+        law = Law(0.05, 0.3 * 500.0**0.5, 0.5)
+        for _ in range(10):
+            table = [[law.score(each) + rng.normal(0, 0.01) for _ in range(3)] for each in n]
+            score, low, high = predicted(n, table, 8000.0)
+            assert low <= score <= high
+            assert low < high
+            assert predicted(n, table, 8000.0) == (score, low, high)
+
+    def test_one_repeat_has_no_range(self):
+        assert predicted([1, 2, 4, 8], [[0.5], [0.6], [0.7], [0.75]], 16)[1:] == (None, None)
 
 
 class TestPairs:

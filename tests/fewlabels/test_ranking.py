@@ -166,3 +166,33 @@ class TestBatches:
             next_batch(sentences([1, 2]), [1.0, 2.0, 3.0], count=1)
         with pytest.raises(DataError, match="the score of sentence 2 is no number"):
             next_batch(sentences([1, 2]), [1.0, math.nan], count=1)
+
+    def test_lists_and_numbers_that_no_sentence_has_are_refused(self):
+        pool = sentences([1, 2])
+        for call in (
+            lambda: next_batch([["a"]], [1.0], count=1),
+            lambda: rest_of([["a"]], [0]),
+            lambda: uncertainty(None, [["a"]], "random"),
+        ):
+            with pytest.raises(DataError, match="the pool is of the type list; expected a Corpus"):
+                call()
+        for call in (lambda: rest_of(pool, [1000]), lambda: pool.picked([1000])):
+            with pytest.raises(DataError, match="there is no sentence number 1000; expected numbers from 0 to 1"):
+                call()
+        with pytest.raises(DataError, match="there is no sentence number -1"):
+            pool.picked([-1])
+        with pytest.raises(DataError, match="the type float64; expected one dimension of whole numbers"):
+            pool.picked([0.5])
+        with pytest.raises(DataError, match="the scores are no numbers"):
+            next_batch(pool, ["a", "b"], count=1)
+        assert len(pool.picked([])) == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "how"), [({"loss": "hinge"}, "the loss hinge"), ({"optimizer": "arow"}, "the optimizer arow")]
+)
+def test_scores_that_are_no_probabilities_are_warned_of(corpus, pool, settings, how):
+    model = tr.CRF("chunk", "word[0]", tol=1e-2, **settings).fit(corpus)
+    with pytest.warns(UserWarning, match=f"the model was trained by {how}, so its scores are no probabilities"):
+        uncertainty(model, pool)
+    uncertainty(model, pool, "random")

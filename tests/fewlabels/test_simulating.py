@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from trellis.corpus import Column
 from trellis.errors import DataError, SettingError
 from trellis.fewlabels import simulate
 from trellis.fewlabels.ranking import RANKINGS, Ranking
+from trellis.fewlabels.saving import saved
 from trellis.fewlabels.simulated import Run, Simulation, Step
 
 CRF = tr.CRF("chunk", "word[0] + pos[-1:1]", l2=0.1, tol=1e-2)
@@ -90,7 +93,7 @@ def test_it_pays_to_choose():
         assert (found.area.samples, found.area.better) == (3, 3)
         assert found.last.difference > 0
         assert found.last.p < 0.05
-        assert 0 < found.saved < 1
+        assert 0 < found.saved.low <= found.saved.part <= found.saved.high < 1
     lines = simulation.as_text("F1").splitlines()
     assert [line.split()[0] for line in lines[1:5]] == by
     found = simulation.as_json()["rankings"]
@@ -139,3 +142,94 @@ def test_a_pool_may_be_used_up(pool, test_part):
 def test_what_does_not_fit_is_said(pool, test_part, settings, message):
     with pytest.raises((SettingError, DataError), match=message):
         simulate(CRF, pool, test_part, **{"by": ["random"], **settings})
+
+
+CURVE = np.array([[0.2, 0.5, 0.6, 0.7, 0.75, 0.8]])
+GRID = np.array([100.0, 200.0, 300.0, 400.0, 500.0, 600.0])
+
+
+class TestSaved:
+    def test_is_nothing_against_itself(self):
+        for base in (CURVE, CURVE[:, ::-1], np.full((1, 6), 0.5)):
+            assert saved(GRID, base, base) == (0.0, None, None)
+            assert saved(GRID, np.tile(base, (3, 1)), np.tile(base, (3, 1))) == (0.0, 0.0, 0.0)
+
+    @pytest.mark.parametrize("factor", [0.5, 0.8, 1.25, 1.6])
+    def test_is_the_factor_that_tokens_are_fewer_by(self, factor):
+        grid = np.linspace(100, 6000, 600)
+        base, other = np.log(grid)[None], np.log(grid / factor)[None]
+        assert saved(grid, base, other).part == pytest.approx(1 - factor, abs=1e-3)
+
+    def test_is_about_nothing_where_there_is_but_noise(self):
+        rng, found = np.random.default_rng(0), []
+        for _ in range(300):
+            base, other = (CURVE + rng.normal(0, 0.02, (6, 6)) for _ in range(2))
+            found.append(saved(GRID, base, other))
+        assert abs(np.mean([one.part for one in found])) < 0.02
+        assert np.mean([one.low <= 0 <= one.high for one in found]) > 0.8
+
+    def test_scores_that_were_reached_stay_reached(self):
+        base, other = np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]]), np.array([[0.1, 0.6, 0.2, 0.2, 0.2, 0.2]])
+        assert saved(GRID, base, other).part == pytest.approx(1 - 200 / 600)
+
+
+def run_of(by, repeat, steps, right, used_up=False):
+    """With so many tokens right of ten in one test sentence."""
+    return Run(by, repeat, tuple(steps), np.zeros(0, np.int64), np.array([[0, 0, 0, right, 10]]), used_up)
+
+
+def test_last_scores_are_of_what_their_difference_is_of(simulation):
+    one = simulation.compared("entropy")
+    assert one.last.difference == simulation.last("entropy") - simulation.last("random")
+    found = simulation.as_json()["rankings"]
+    assert (
+        found["entropy"]["last"] - found["random"]["last"] == found["entropy"]["against_random"]["last"]["difference"]
+    )
+    assert {"saved", "saved_low", "saved_high"} <= set(found["entropy"]["against_random"])
+
+
+class TestTable:
+    def table(self, by, last=(300, 300), used_up=False):
+        steps = [[Step(1, 100, 0.4), Step(3, tokens, 0.6)] for tokens in last]
+        runs = [run_of(name, k, steps[j], 6 + j, used_up) for j, name in enumerate(by) for k in range(2)]
+        return Simulation(tuple(runs), tuple(by)).as_text("accuracy").splitlines()
+
+    def test_says_what_p_can_be_and_what_it_is_over(self):
+        *_, last = self.table(["entropy", "random"])
+        assert last == (
+            "from 100 to 300 annotated tokens, 2 repeats; p of means: all ways to swap the two in a repeat; with 2 it "
+            "is never below 0.5; p of last models: approximate randomisation over test sentences only, not over "
+            "training samples"
+        )
+        assert self.table(["entropy", "random"])[1].endswith(" 0% (0 to 0)")
+
+    def test_compares_with_random_where_there_is_one(self):
+        head, row, last = self.table(["entropy"])
+        assert head.split() == ["mean", "accuracy", "last"]
+        assert row.split() == ["entropy", "50.00", "60.00"]
+        assert last.endswith("2 repeats; add random to the rankings to see what choosing saves")
+        assert self.table(["random"])[-1].endswith("2 repeats")
+
+    def test_says_where_models_learnt_from_unlike_amounts_and_where_the_pool_ran_out(self):
+        assert (
+            "tokens of the last models differ: entropy 330, random 300"
+            in self.table(["entropy", "random"], (330, 300))[-1]
+        )
+        assert "differ" not in self.table(["entropy", "random"], (305, 300))[-1]
+        assert self.table(["entropy", "random"], used_up=True)[-1].endswith("; the pool ran out in 4 of 4 runs")
+
+
+def test_what_was_spent_too_much_is_spared_in_the_next_round(pool, test_part):
+    (run,) = simulate(CRF, pool, test_part, ["random"], start=60, batch=5, rounds=6, repeats=1).runs
+    spent = [step.tokens for step in run.steps]
+    assert len(spent) == 7
+    for before, after, budget in zip(spent, spent[1:], range(65, 95, 5), strict=False):
+        assert (after > before) == (before < budget)
+    assert len(set(spent)) < 7
+
+
+def test_progress_says_how_long_the_rest_takes(pool, test_part):
+    told = []
+    simulate(CRF, pool, test_part, ["random"], start=60, batch=60, rounds=1, repeats=1, progress=told.append)
+    assert told[0] == "random, 1 of 1: round 0 of 1"
+    assert re.fullmatch(r"random, 1 of 1: round 1 of 1; about \d+ s left", told[1])

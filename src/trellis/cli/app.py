@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -29,7 +29,21 @@ from trellis.cli.train import train
 from trellis.errors import TrellisError
 
 
-@click.group(epilog="Start with: trellis demo", context_settings={"help_option_names": ["-h", "--help"]})
+class _ReaderGone(Exception):
+    """What writes to a pipe that nobody reads any more."""
+
+
+class _Commands(click.Group):
+    """Click would end with the code 1 where a pipe is closed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None
+
+
+@click.group(cls=_Commands, epilog="Start with: trellis demo", context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="trellis %(version)s")
 def app() -> None:
     """Sequence labelling: train a tagger on column files, tag text, evaluate."""
@@ -57,7 +71,7 @@ def main() -> None:
         _fail("; ".join([str(error), *getattr(error, "__notes__", ())]), 1)
     except (KeyboardInterrupt, click.Abort):
         _end_interrupted()
-    except BrokenPipeError:
+    except (BrokenPipeError, _ReaderGone):  # the former where the last bytes are written
         _fail(None, 141)  # as a program that SIGPIPE ends
     except OSError as error:
         _fail(f"reading or writing failed: {error.strerror or error}", 1)

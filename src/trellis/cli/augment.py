@@ -8,15 +8,14 @@ import click
 
 from trellis.cli import options
 from trellis.cli.console import print_json, say
-from trellis.cli.output import check_outputs, write_output
+from trellis.cli.output import check_json, check_outputs, counted, saying_warnings, write_output
 from trellis.errors import DataError
 
 if TYPE_CHECKING:
     from trellis.fewlabels.augment import Table
 
 METHODS = (
-    "mentions, tokens, synonyms, shuffle or paste; a+b: one and then the other. May be given several times, for copies "
-    "by each."
+    "mentions, tokens, synonyms, shuffle or paste; a+b: one and then the other. Given several times: copies by each."
 )
 
 
@@ -49,7 +48,7 @@ def augment(
 ) -> None:
     """Write the sentences of column files, and after them changed copies of them to learn from as well.
 
-    Labels stay right, all columns travel with their tokens, and sentences that came out unchanged are left out.
+    Labels stay right, all columns travel with their tokens, and copies that are like another sentence are left out.
 
     \b
     Example:
@@ -58,18 +57,24 @@ def augment(
     """
     from trellis.corpus import read_conll, write_conll
     from trellis.fewlabels import augmented
+    from trellis.fewlabels.augment.fitting import no_longer_well_formed
 
+    check_json(json, output)
     check_outputs({"--output": output}, [*files, *([table] if table else [])])
     corpus = read_conll(*files, columns=options.names_of(columns), comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to make more of", files[0])
     entries = None if table is None else read_table(table)
+    methods = tuple("".join(name.split()) for name in methods)
     wanted = target or list(corpus.columns)[-1]
-    more = augmented(corpus, wanted, methods, copies, p, seed, entries, encoding)
+    with saying_warnings():
+        more = augmented(corpus, wanted, methods, copies, p, seed, entries, encoding)
+    for name in no_longer_well_formed(corpus, more, wanted):
+        say(f"trellis: warning: segments of '{name}' are torn apart in copies; learn no '{name}' from them")
     write_output(output, write_conll(more))
     say(
-        f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; with changed copies {len(more):,} and {more.tokens:,} "
-        f"({', '.join(methods)})"
+        f"{counted(len(corpus), 'sentence')}, {counted(corpus.tokens, 'token')}; with changed copies {len(more):,} and "
+        f"{more.tokens:,} ({', '.join(methods)})"
     )
     if json:
         print_json(

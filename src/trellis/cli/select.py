@@ -9,7 +9,7 @@ import click
 from trellis.cli import options
 from trellis.cli.choosing import is_cascade, tagger_from
 from trellis.cli.console import print_json, say
-from trellis.cli.output import check_outputs, write_output
+from trellis.cli.output import check_json, check_outputs, counted, saying_warnings, write_output
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -25,14 +25,18 @@ RANKINGS = "entropy, least-confidence, margin or random."
 @click.argument("model")
 @click.argument("file", metavar="POOL")
 @click.option("--by", default="entropy", show_default=True, help=RANKINGS)
-@click.option("--per-token/--per-sentence", default=None, help="Divide by the number of tokens; all but margin are.")
+@click.option(
+    "--per-token/--per-sentence",
+    default=None,
+    help="Divide by the number of tokens; by default entropy and least-confidence are.",
+)
 @click.option("--count", type=int, metavar="N", help="So many sentences.")
-@click.option("--tokens", type=int, metavar="N", help="As many sentences as fit into so many tokens.")
+@click.option("--tokens", type=int, metavar="N", help="As many as fit into so many tokens, but one at least.")
 @click.option("--distinct", type=float, metavar="P", help="Pass over those that share so many of their words with one.")
 @click.option("--output", "-o", metavar="FILE", help="Where to write the batch; standard output if not given.")
 @click.option("--rest", metavar="FILE", help="Where to write all other sentences.")
 @click.option("--prefill", is_flag=True, help="With the model's labels in the target column, to be corrected.")
-@click.option("--scores", is_flag=True, help="A line `# uncertainty X` before each sentence; read with --comments.")
+@click.option("--scores", is_flag=True, help="A line `#uncertainty=X` before each sentence; read with --comments.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of --by random.")
 @click.option("--columns", metavar="NAMES", help="Names of the pool's columns, if other than the training file's.")
 @options.comments
@@ -67,6 +71,7 @@ def select(
     """
     from trellis.fewlabels import next_batch, rest_of, uncertainty
 
+    check_json(json, output)
     check_outputs({"--output": output, "--rest": rest}, [model, file])
     if rest == "-" and output in (None, "-"):
         raise SettingError("the batch and --rest would both go to standard output; give --output FILE")
@@ -75,8 +80,11 @@ def select(
         raise SettingError("select does not know cascades yet; train a model of one of its targets and select by that")
     if (count is None) == (tokens is None):
         raise SettingError("give --count N (sentences) or --tokens N, one of the two")
+    if by == "random" and per_token:
+        raise SettingError("--per-token would favour short sentences where --by random favours none; leave it out")
     pool = _pool(tagger, options.names_of(columns) or tagger.columns_, file, model, comments)
-    found = uncertainty(tagger, pool, by, per_token, seed)
+    with saying_warnings():
+        found = uncertainty(tagger, pool, by, per_token, seed)
     first = "word" if "word" in pool.columns else next(iter(pool.columns))
     chosen = next_batch(pool, found, count, tokens, distinct, first)
     left = rest_of(pool, chosen)
@@ -86,7 +94,9 @@ def select(
     write_output(output, _written(batch, found[chosen] if scores else None))
     if rest is not None:
         write_output(rest, _written(others))
-    say(f"{len(batch):,} sentences, {batch.tokens:,} tokens to annotate next, by {by}; {len(others):,} are left")
+    size = f"{counted(len(batch), 'sentence')}, {counted(batch.tokens, 'token')}"
+    left_over = f"{len(others):,} {'is' if len(others) == 1 else 'are'} left"
+    say(f"{size} to annotate next, by {by}; {left_over}{_remark(batch, others, count, tokens)}")
     if json:
         print_json(
             {
@@ -103,6 +113,15 @@ def select(
                 ],
             }
         )
+
+
+def _remark(batch: Corpus, others: Corpus, count: int | None, tokens: int | None) -> str:
+    """Where the batch is not as large as was asked for, or larger."""
+    if tokens is not None and batch.tokens > tokens:
+        return f"; one is always written, though it has more than {counted(tokens, 'token')}"
+    if count is not None and len(batch) < count:
+        return "; the pool has no more" if not len(others) else "; these are too like those chosen (--distinct)"
+    return ""
 
 
 def _pool(tagger: Any, names: list[str], file: str, model: str, comments: bool) -> Corpus:
@@ -140,6 +159,14 @@ def _written(corpus: Corpus, scores: NDArray[np.float64] | None = None) -> bytes
 
     if scores is None:
         return write_conll(corpus)
+    first = next(iter(corpus.columns))
+    odd = [value for value in corpus[first].compact().strings if value.startswith("#")]
+    if odd:
+        raise SettingError(
+            f"'{odd[0]}' in the column '{first}' would be read as a comment, too; leave --scores out and use --json"
+        )
+    # never as many columns as the data, so that who forgets --comments is told
+    mark = "#uncertainty=" if len(corpus.columns) > 1 else "# uncertainty="
     parts = write_conll(corpus).split(b"\n\n")
-    heads = [f"# uncertainty {score:.6f}\n".encode() for score in scores.tolist()]
+    heads = [f"{mark}{score:.6f}\n".encode() for score in scores.tolist()]
     return b"".join(head + part + b"\n\n" for head, part in zip(heads, parts[: len(heads)], strict=True))

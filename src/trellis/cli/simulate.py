@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
 import click
 
 from trellis.cli import options
-from trellis.cli.console import measuring, print_json, say, say_if_first_run
+from trellis.cli.console import measuring, print_json, say_if_first_run
 from trellis.cli.curve import check_plot
+from trellis.cli.output import announced, counted, saying_warnings
 from trellis.cli.trainable import metric_of, model_options, read_both, trainable_of
 
 
@@ -21,7 +21,7 @@ from trellis.cli.trainable import metric_of, model_options, read_both, trainable
 @click.option("--start", type=int, default=500, show_default=True, help="Tokens to begin with, drawn at random.")
 @click.option("--batch", type=int, default=500, show_default=True, help="Tokens that are bought in each round.")
 @click.option("--rounds", type=int, default=10, show_default=True, help="How often.")
-@click.option("--repeats", type=int, default=5, show_default=True, help="How often all of it, from other beginnings.")
+@click.option("--repeats", type=int, default=6, show_default=True, help="How often all of it, from other beginnings.")
 @click.option("--per-token/--per-sentence", default=None, help="As in trellis select.")
 @click.option("--plot", metavar="FILE", help="Draw scores by annotated tokens (PNG).")
 @click.option("--title", metavar="TEXT", help="What to write above the plot.")
@@ -55,18 +55,18 @@ def simulate(
     Example:
       trellis simulate train.txt test.txt --columns word,pos,chunk --l2 0.5 --by entropy,margin,random --plot al.png
     """
-    from trellis.fewlabels import simulate as rehearse
+    from trellis.fewlabels.simulation import models_to_train
+    from trellis.fewlabels.simulation import simulate as rehearse
 
-    check_plot(plot, [pool, test])
+    check_plot(plot, title, [pool, test])
     tagger, columns, target = trainable_of(settings, seed)
     names = [name.strip() for name in by.split(",")]
     say_if_first_run()
     learn, held_out = read_both(tagger, pool, test, columns, target, comments)
-    with measuring() as tell, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = rehearse(tagger, learn, held_out, names, start, batch, rounds, repeats, seed, per_token, tell)
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        say(f"trellis: warning: {message}")
+    many = f"up to {counted(models_to_train(names, rounds, repeats), 'model')} to train"
+    with measuring() as tell, saying_warnings():
+        told = announced(many, tell)
+        found = rehearse(tagger, learn, held_out, names, start, batch, rounds, repeats, seed, per_token, told)
     what = metric_of(held_out, tagger.target)
     print(found.as_text(what))
     if plot is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any, TypeVar
 
 import click
@@ -23,9 +24,18 @@ _SHARED = (
 
 def model_options(function: Function) -> Function:
     """Adds them to a command, which has an option --seed of its own and takes them as `**settings`."""
-    shared = [option for option in train.params if option.name in _SHARED]
+    shared = [_here(option) for option in train.params if option.name in _SHARED]
     vars(function)["__click_params__"] = [*getattr(function, "__click_params__", []), *reversed(shared)]
     return function
+
+
+def _here(option: click.Parameter) -> click.Parameter:
+    """Without cascades, which these commands do not know."""
+    if not (isinstance(option, click.Option) and option.name == "model_type" and option.help):
+        return option
+    own = copy(option)
+    own.help = option.help.replace("; or cascade", "")
+    return own
 
 
 def trainable_of(settings: dict[str, Any], seed: int) -> tuple[Any, list[str] | None, str | None]:
@@ -51,9 +61,8 @@ def read_both(
     """The two corpora; the tagger is told its target."""
     from trellis.corpus import read_conll
     from trellis.errors import DataError
+    from trellis.files import same_file
 
-    if train_file == test_file == "-":
-        raise SettingError("standard input (-) can be read only once")
     both = [read_conll(file, columns=columns, comments=comments) for file in (train_file, test_file)]
     for file, corpus in zip((train_file, test_file), both, strict=True):
         if not corpus.tokens:
@@ -63,7 +72,16 @@ def read_both(
         if wanted not in corpus.columns:
             raise DataError(f"there is no column '{wanted}'; the columns are: {', '.join(corpus.columns)}", file)
     tagger.set_params(target=wanted)
+    if same_file(train_file, test_file) or _alike(both[0], both[1]):
+        say(f"trellis: warning: {test_file} is what is learnt from, so scores say little; test on other sentences")
     return both[0], both[1]
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two corpora are the same."""
+    if one.offsets.tolist() != other.offsets.tolist() or list(one.columns) != list(other.columns):
+        return False
+    return all((one[name].ids == other[name].translated(one[name].index)).all() for name in one.columns)
 
 
 def metric_of(corpus: Any, target: str) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from trellis.corpus.column import Column
 from trellis.errors import DataError, SettingError
@@ -78,10 +78,12 @@ class Corpus:
         lines = None if self.lines is None else self.lines[a:b]
         return replace(self, columns=columns, offsets=cuts - a, lines=lines)
 
-    def picked(self, sentences: NDArray[np.int64]) -> Corpus:
-        """The sentences of these numbers, in their order, as a corpus of their own; the string tables are shared."""
-        lengths = np.diff(self.offsets)[sentences]
-        tokens = ranges(self.offsets[sentences], lengths)
+    def picked(self, sentences: ArrayLike) -> Corpus:
+        """The sentences of these numbers, from 0 on, in their order, as a corpus of their own; the string tables are
+        shared."""
+        numbers = sentence_numbers(sentences, len(self))
+        lengths = np.diff(self.offsets)[numbers]
+        tokens = ranges(self.offsets[numbers], lengths)
         columns = {name: Column(column.ids[tokens], column.strings) for name, column in self.columns.items()}
         lines = None if self.lines is None else self.lines[tokens]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -125,6 +127,22 @@ class Corpus:
             built[name] = Column.of(value for sentence in sentences for value in sentence)
         assert lengths is not None
         return cls(built, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64))
+
+
+def sentence_numbers(sentences: ArrayLike, many: int) -> NDArray[np.int64]:
+    """The same as an array; DataError where they are no numbers of sentences, of which there are so many."""
+    numbers = np.asarray(sentences)
+    if not numbers.size:  # an empty list arrives as float64
+        return np.zeros(0, np.int64)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+        raise DataError(
+            f"numbers of sentences have the shape {numbers.shape} and the type {numbers.dtype}; expected one dimension "
+            "of whole numbers"
+        )
+    wrong = numbers[(numbers < 0) | (numbers >= many)]
+    if len(wrong):
+        raise DataError(f"there is no sentence number {wrong[0]}; expected numbers from 0 to {many - 1}")
+    return numbers.astype(np.int64, copy=False)
 
 
 def check_names(names: Sequence[str]) -> list[str]:

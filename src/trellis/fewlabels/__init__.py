@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from trellis.fewlabels.selection import next_batch, rest_of
     from trellis.fewlabels.simulation import simulate
 
+SIZES = (0.0625, 0.125, 0.25, 0.5, 1.0)  # parts that a learning curve is usually made of: here, where it costs nothing
+
 _HOMES = {
     "METHODS": "augment",
     "RANKINGS": "ranking",
@@ -33,6 +35,7 @@ _HOMES = {
 __all__ = [
     "METHODS",
     "RANKINGS",
+    "SIZES",
     "Curve",
     "augmented",
     "copy_weights",

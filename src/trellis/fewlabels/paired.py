@@ -34,6 +34,11 @@ class Paired:
         return asdict(self)
 
 
+def smallest_p(samples: int) -> float:
+    """What no p of so many samples can be below."""
+    return 2.0 / (1 << samples) if samples <= _EXACT else 1.0 / (_DRAWS + 1)
+
+
 def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
     """Scores of the first and the second way on the same samples, in the same order."""
     if len(first) != len(second) or not len(first):

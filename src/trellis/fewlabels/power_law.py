@@ -19,6 +19,8 @@ F64 = NDArray[np.float64]
 _POWERS = np.geomspace(0.02, 2.0, 60)
 _ROUNDS = 15
 _TINY = 1e-6  # a deviation that is as good as none
+_DRAWS = 100
+_MIDDLE = (0.05, 0.95)
 FEWEST = 4  # sizes that a law of three numbers can be fitted to
 
 
@@ -42,38 +44,52 @@ def fitted(n: ArrayLike, scores: ArrayLike) -> Law | None:
     if len(np.unique(sizes)) < FEWEST:
         return None
     middle = float(np.exp(np.mean(np.log(sizes))))  # numbers of about 1 are easier to solve for
-    found = [(*_solved((sizes / middle) ** -c, errors), c) for c in _POWERS.tolist()]
-    _, a, b, c = min(found)
-    return Law(a, b * middle**c, c) if b > _TINY else None
+    off, a, b = _solved((sizes / middle) ** -_POWERS[:, None], errors)
+    best = int(np.argmin(off))
+    c = float(_POWERS[best])
+    return Law(float(a[best]), float(b[best]) * middle**c, c) if b[best] > _TINY else None
 
 
-def _solved(x: F64, errors: F64) -> tuple[float, float, float]:
-    """(sum of absolute deviations, a, b) of errors = a + b x."""
-    weights = np.ones(len(x))
-    a = b = 0.0
-    for _ in range(_ROUNDS):
-        a, b = _least_squares(x, errors, weights)
-        weights = 1.0 / np.maximum(np.abs(errors - a - b * x), _TINY)
-    return float(np.abs(errors - a - b * x).sum()), a, b
+def _solved(x: F64, errors: F64) -> tuple[F64, F64, F64]:
+    """(sum of absolute deviations, a, b) of errors [points] = a + b x for each row of x [powers, points]."""
+    a, b = _least_squares(x, errors, np.ones_like(x))
+    for _ in range(_ROUNDS - 1):
+        a, b = _least_squares(x, errors, 1.0 / np.maximum(np.abs(errors - a[:, None] - b[:, None] * x), _TINY))
+    return np.abs(errors - a[:, None] - b[:, None] * x).sum(axis=1), a, b
 
 
-def _least_squares(x: F64, y: F64, w: F64) -> tuple[float, float]:
-    """a, b >= 0 with the least weighted sum of squares of y - a - b x."""
-    total, mean_x, mean_y = w.sum(), np.average(x, weights=w), np.average(y, weights=w)
-    spread = float((w * (x - mean_x) ** 2).sum() / total)
-    b = max(0.0, float((w * (x - mean_x) * (y - mean_y)).sum() / total) / spread) if spread > 0 else 0.0
-    a = float(mean_y - b * mean_x)
-    if a < 0.0:
-        a, b = 0.0, max(0.0, float((w * x * y).sum() / (w * x * x).sum()))
-    return a, b
+def _least_squares(x: F64, y: F64, w: F64) -> tuple[F64, F64]:
+    """a, b >= 0 with the least weighted sum of squares of y - a - b x, both [rows]; x, w [rows, points]."""
+    w = w / w.sum(axis=1, keepdims=True)
+    mean_x, mean_y = (w * x).sum(axis=1), w @ y
+    far = x - mean_x[:, None]
+    spread, both = (w * far**2).sum(axis=1), (w * far * (y - mean_y[:, None])).sum(axis=1)
+    b = np.maximum(0.0, np.divide(both, spread, out=np.zeros_like(both), where=spread > 0))
+    a = mean_y - b * mean_x
+    below = a < 0.0
+    through_zero = np.maximum(0.0, (w * x * y).sum(axis=1) / (w * x * x).sum(axis=1))
+    return np.where(below, 0.0, a), np.where(below, through_zero, b)
 
 
-def predicted(n: Sequence[float], scores: Sequence[Sequence[float]], at: float) -> tuple[float, float, float] | None:
-    """(score after `at` tokens, the lowest and the highest that single repeats alone would have said). scores: a list
-    for each of the n sizes, of as many repeats each. None where no law can be fitted."""
-    rows = [list(row) for row in zip(*scores, strict=True)]
-    law = fitted(np.tile(n, len(rows)), np.concatenate([np.asarray(row) for row in rows]))
+def predicted(
+    n: Sequence[float], scores: Sequence[Sequence[float]], at: float
+) -> tuple[float, float | None, float | None] | None:
+    """(score after `at` tokens, and the middle 90 % of what other draws of the repeats say, this score always among it;
+    None, None of one repeat). scores: a list for each of the n sizes, of as many repeats each. None where no law can be
+    fitted.
+
+    Repeats are drawn with replacement and a law is fitted to those that were, again and again (by a seed of its own).
+    The range says how much depends on the repeats there are, not how far the law is to be trusted.
+    """
+    table = np.array(scores, np.float64)  # [sizes, repeats]
+    many = table.shape[1]
+    law = fitted(np.repeat(n, many), table.ravel())
     if law is None:
         return None
-    alone = [one.score(at) for row in rows if (one := fitted(n, row)) is not None]
-    return law.score(at), min(alone, default=law.score(at)), max(alone, default=law.score(at))
+    score = law.score(at)
+    if many < 2:
+        return score, None, None
+    drawn = np.random.default_rng(0).integers(0, many, (_DRAWS, many))
+    again = [one.score(at) for row in drawn if (one := fitted(np.repeat(n, many), table[:, row].ravel())) is not None]
+    low, high = np.quantile(again, _MIDDLE) if again else (score, score)
+    return score, min(score, float(low)), max(score, float(high))

@@ -15,6 +15,7 @@ function and one line in `RANKINGS`.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -26,13 +27,16 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import SettingError
+from trellis.fewlabels.checks import check_corpus
 from trellis.models.improbable import Improbable
 from trellis.models.probable import ProbableTagger
+from trellis.models.recipe import loss_name
 from trellis.models.settings import check_settings
 
 F64 = NDArray[np.float64]
 
 _SLIGHT = 1e-4  # a probability
+_MARGINS = ("hinge", "perceptron")  # losses whose scores only have to tell right from wrong
 
 
 @dataclass(frozen=True)
@@ -88,21 +92,38 @@ def uncertainty(model: Any, pool: Corpus, by: str = "entropy", per_token: bool |
     is: that would be in favour of short sentences.) seed: of `random`.
     """
     check_settings(SimpleNamespace(seed=seed), "seed")
+    check_corpus(pool, "the pool")
     ranking = ranking_of(by)
     if ranking.asks and (not isinstance(model, ProbableTagger) or isinstance(model, Improbable)):
         raise SettingError(
             f"a {type(model).__name__} has no probabilities of whole labellings, so {by} cannot be asked of it; use a "
             "CRF or another model with such, or rank at random"
         )
+    if ranking.asks:
+        _warn_of_margins(model)
     scores = ranking.of(model, pool, seed)
     if not (ranking.per_token if per_token is None else per_token and ranking.asks):
         return scores
     return scores / np.maximum(np.diff(pool.offsets), 1)
 
 
+def _warn_of_margins(model: Any) -> None:
+    """Where scores were learnt from mistakes or margins, exp(score) over its sum is hardly a probability."""
+    if not (hasattr(model, "loss") and hasattr(model, "optimizer")):
+        return
+    loss = loss_name(model)
+    if loss in _MARGINS:
+        how = f"the optimizer {model.optimizer}" if model.loss is None else f"the loss {loss}"
+        warnings.warn(
+            f"the model was trained by {how}, so its scores are no probabilities and rankings may mean little; train "
+            "it with the loss log, or see by `trellis calibrate` how far they can be trusted",
+            stacklevel=3,
+        )
+
+
 def ranking_of(name: str) -> Ranking:
     """The ranking of that name, or a SettingError that says which there are."""
-    if name not in RANKINGS:
+    if not isinstance(name, str) or name not in RANKINGS:
         near = get_close_matches(str(name), RANKINGS, 1)
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(RANKINGS)}"
         raise SettingError(f"unknown ranking '{name}'; {hint}")

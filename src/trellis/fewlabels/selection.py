@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from numbers import Integral, Real
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trellis.corpus import Corpus
+from trellis.corpus.corpus import sentence_numbers
 from trellis.errors import DataError, SettingError, shown
+from trellis.fewlabels.checks import check_corpus, check_count
 
 I64 = NDArray[np.int64]
 
@@ -28,7 +30,8 @@ def next_batch(
     many tokens, up to the first that does not; but one at least. distinct: a sentence is passed over that shares this
     part of its different words, or more, with one that was chosen (Jaccard's index of the column `words`).
     """
-    values = np.asarray(scores, np.float64)
+    check_corpus(pool, "the pool")
+    values = _numbers(scores)
     if len(values) != len(pool):
         raise DataError(f"{len(values)} scores for {len(pool)} sentences; expected one for each")
     if np.isnan(values).any():
@@ -36,8 +39,8 @@ def next_batch(
     if (count is None) == (tokens is None):
         raise SettingError("expected a number of sentences (count) or a budget of tokens; give one of the two")
     for name, value in (("count", count), ("tokens", tokens)):
-        if value is not None and not (isinstance(value, Integral) and not isinstance(value, bool) and value >= 1):
-            raise SettingError(f"{name} is {shown(value)}; expected a whole number >= 1")
+        if value is not None:
+            check_count(name, value)
     if distinct is not None and not (isinstance(distinct, Real) and 0.0 < distinct <= 1.0):
         raise SettingError(f"distinct is {shown(distinct)}; expected a share of words above 0 and up to 1")
     order = np.argsort(-values, kind="stable")
@@ -59,11 +62,22 @@ def next_batch(
     return np.array(chosen, np.int64)
 
 
-def rest_of(pool: Corpus, chosen: I64) -> I64:
+def rest_of(pool: Corpus, chosen: ArrayLike) -> I64:
     """The numbers of the other sentences, in the order of the pool."""
+    check_corpus(pool, "the pool")
     left = np.ones(len(pool), bool)
-    left[chosen] = False
+    left[sentence_numbers(chosen, len(pool))] = False
     return np.flatnonzero(left)
+
+
+def _numbers(scores: ArrayLike) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(scores, np.float64)
+    except (TypeError, ValueError):
+        raise DataError("the scores are no numbers; expected one for each sentence, as `uncertainty` gives") from None
+    if values.ndim != 1:
+        raise DataError(f"the scores have the shape {values.shape}; expected one for each sentence")
+    return values
 
 
 class _Near:

@@ -8,12 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.fewlabels.paired import Paired, paired
+from trellis.fewlabels.paired import Paired, paired, smallest_p
+from trellis.fewlabels.saving import Saved, saved
 from trellis.metrics.significance import Difference, differences
+from trellis.metrics.tally import metric_of
 
 F64 = NDArray[np.float64]
 
+BASE = "random"  # what others are compared with
+
 _POINTS = 60  # of a curve that is a mean of several
+_UNEVEN = 0.02  # tokens of last models that are worth a word
 
 
 @dataclass(frozen=True)
@@ -27,14 +32,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Run:
-    """One repeat of one ranking; `paid` I64[bought] are the numbers of the sentences in the order they were bought,
-    `tallies` I64[sentences, 5] those of the last model on the test data (`trellis.metrics.tally`)."""
+    """One repeat of one ranking; `steps` before the first round and after each, `paid` I64[bought] the numbers of the
+    sentences in the order they were bought, `tallies` I64[sentences, 5] those of the last model on the test data
+    (`trellis.metrics.tally`); `used_up`: whether there was nothing left to buy."""
 
     by: str
     repeat: int
     steps: tuple[Step, ...]
     paid: NDArray[np.int64]
     tallies: NDArray[np.int64]
+    used_up: bool = False
 
     def at(self, tokens: F64) -> F64:
         """The scores after so many tokens, on straight lines between steps."""
@@ -46,12 +53,16 @@ class Run:
 class Versus:
     """One ranking against another, the second's less the first's. `area`: of the mean score along the curve, over
     repeats; `last`: of the last models, over test sentences, the tallies of all repeats of a sentence together;
-    `saved`: the part of the annotated tokens that the second can do without for the last score of the first, None if it
-    does not reach that."""
+    `saved`: the part of the annotated tokens that the second can do without (see `saving`)."""
 
     area: Paired
     last: Difference
-    saved: float | None
+    saved: Saved
+
+    def as_json(self) -> dict[str, Any]:
+        part, low, high = self.saved
+        last = vars(self.last)
+        return {"area": self.area.as_json(), "last": last, "saved": part, "saved_low": low, "saved_high": high}
 
 
 @dataclass(frozen=True)
@@ -85,57 +96,99 @@ class Simulation:
         found: list[float] = (inner.sum(axis=1) / (grid[-1] - grid[0])).tolist()
         return found
 
-    def compared(self, name: str, base: str = "random") -> Versus:
-        """A ranking against another."""
-        last = [np.sum([run.tallies for run in self.of(one)], axis=0) for one in (base, name)]
-        metric = "f1" if last[0][:, 2].any() else "accuracy"
-        found = differences(last[0], last[1], [metric])[metric]
-        return Versus(paired(self.areas(base), self.areas(name)), found, self._saved(name, base))
+    def last(self, name: str) -> float:
+        """The score of the last models of all repeats together."""
+        return float(metric_of(self._tallies(name).sum(axis=0), self._metric))
 
-    def _saved(self, name: str, base: str) -> float | None:
-        goal, curve = float(self.curves(base).mean(axis=0)[-1]), self.curves(name).mean(axis=0)
-        there = np.flatnonzero(curve >= goal)
-        return float(1.0 - self.grid[there[0]] / self.grid[-1]) if len(there) else None
+    def last_tokens(self, name: str) -> float:
+        """What the last models learnt from, on average."""
+        return float(np.mean([run.steps[-1].tokens for run in self.of(name)]))
+
+    def compared(self, name: str, base: str = BASE) -> Versus:
+        """A ranking against another."""
+        found = differences(self._tallies(base), self._tallies(name), [self._metric])[self._metric]
+        gained = saved(self.grid, self.curves(base), self.curves(name))
+        return Versus(paired(self.areas(base), self.areas(name)), found, gained)
+
+    def _tallies(self, name: str) -> NDArray[np.int64]:
+        """Those of all repeats together, I64[sentences, 5]."""
+        pooled: NDArray[np.int64] = np.sum([run.tallies for run in self.of(name)], axis=0)
+        return pooled
+
+    @property
+    def _metric(self) -> str:
+        return "f1" if self.runs[0].tallies[:, 2].any() else "accuracy"
 
     def as_text(self, what: str) -> str:
         """A table in percent, and how it was made; no final line break. what: the score's name."""
-        lines = [
-            f"{'':<18} {'mean ' + what:>13} {'last':>7}   against random: mean      p    last      p  tokens saved"
-        ]
-        for name in self.by:
-            mean, last = 100 * np.mean(self.areas(name)), 100 * self.curves(name)[:, -1].mean()
-            row = f"{name:<18} {mean:>13.2f} {last:>7.2f}"
-            if name != "random" and "random" in self.by:
-                one = self.compared(name)
-                saved = "-" if one.saved is None else f"{100 * one.saved:.0f}%"
-                row += f"   {100 * one.area.difference:>20.2f} {one.area.p:>6.4f} {100 * one.last.difference:>7.2f}"
-                row += f" {one.last.p:>6.4f} {saved:>13}"
-            lines.append(row)
-        many = len(self.of(self.by[0]))
-        lines.append(
-            f"from {self.grid[0]:,.0f} to {self.grid[-1]:,.0f} annotated tokens, {many} repeats; p of means: all ways "
-            "to swap the two in a repeat; p of last models: approximate randomisation over test sentences"
-        )
-        return "\n".join(lines)
+        return table_of(self, what)
 
     def as_json(self) -> dict[str, Any]:
-        grid = self.grid.tolist()
-        out: dict[str, Any] = {"tokens": grid, "rankings": {}}
+        out: dict[str, Any] = {"tokens": self.grid.tolist(), "rankings": {}}
         for name in self.by:
-            curves, areas = self.curves(name), self.areas(name)
+            areas = self.areas(name)
             found: dict[str, Any] = {
-                "mean": curves.mean(axis=0).tolist(),
+                "mean": self.curves(name).mean(axis=0).tolist(),
                 "area": float(np.mean(areas)),
                 "areas": areas,
-                "last": float(np.mean(curves[:, -1])),
+                "last": self.last(name),
                 "runs": [[vars(step) for step in run.steps] for run in self.of(name)],
             }
-            if name != "random" and "random" in self.by:
-                versus = self.compared(name)
-                found["against_random"] = {
-                    "area": versus.area.as_json(),
-                    "last": vars(versus.last),
-                    "saved": versus.saved,
-                }
+            if name != BASE and BASE in self.by:
+                found["against_random"] = self.compared(name).as_json()
             out["rankings"][name] = found
         return out
+
+
+def table_of(simulation: Simulation, what: str) -> str:
+    """As `Simulation.as_text` says."""
+    against = BASE in simulation.by and len(simulation.by) > 1
+    head = f"{'':<18} {'mean ' + what:>13} {'last':>7}"
+    if against:
+        head += "   against random: mean      p    last      p     tokens saved"
+    lines = [head]
+    for name in simulation.by:
+        row = f"{name:<18} {100 * np.mean(simulation.areas(name)):>13.2f} {100 * simulation.last(name):>7.2f}"
+        if against and name != BASE:
+            one = simulation.compared(name)
+            row += f"   {100 * one.area.difference:>20.2f} {one.area.p:>6.4f} {100 * one.last.difference:>7.2f}"
+            row += f" {one.last.p:>6.4f} {_shown(one.saved):>16}"
+        lines.append(row)
+    return "\n".join([*lines, "; ".join(_remarks(simulation, against))])
+
+
+def _remarks(simulation: Simulation, against: bool) -> list[str]:
+    """How the table was made, and what to beware of."""
+    grid, runs, many = simulation.grid, simulation.runs, len(simulation.of(simulation.by[0]))
+    out = [f"from {grid[0]:,.0f} to {grid[-1]:,.0f} annotated tokens, {many} repeat{'s' if many > 1 else ''}"]
+    if against:
+        out += [
+            f"p of means: all ways to swap the two in a repeat; with {many} it is never below {smallest_p(many):.2g}",
+            "p of last models: approximate randomisation over test sentences only, not over training samples",
+        ]
+        base = simulation.last_tokens(BASE)
+        uneven = [
+            f"{name} {own:,.0f}"
+            for name in simulation.by
+            if abs((own := simulation.last_tokens(name)) - base) > _UNEVEN * base
+        ]
+        if uneven:
+            out.append(f"tokens of the last models differ: {', '.join([*uneven, f'{BASE} {base:,.0f}'])}")
+    elif BASE not in simulation.by:
+        out.append("add random to the rankings to see what choosing saves")
+    ended = sum(run.used_up for run in runs)
+    if ended:
+        out.append(f"the pool ran out in {ended} of {len(runs)} runs")
+    return out
+
+
+def _shown(found: Saved) -> str:
+    """37% (31 to 42)."""
+    part = f"{_percent(found.part)}%"
+    return (
+        part if found.low is None or found.high is None else f"{part} ({_percent(found.low)} to {_percent(found.high)})"
+    )
+
+
+def _percent(part: float) -> str:
+    return f"{round(100 * part)}"

@@ -10,8 +10,7 @@ one seed begin with the same sentences, whatever the ranking.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from numbers import Integral
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +19,9 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError, shown
+from trellis.fewlabels.checks import check_corpus, check_count, check_model, check_target
 from trellis.fewlabels.curve import fresh
+from trellis.fewlabels.pace import Pace
 from trellis.fewlabels.ranking import ranking_of, uncertainty
 from trellis.fewlabels.selection import next_batch, rest_of
 from trellis.fewlabels.simulated import Run, Simulation, Step
@@ -39,78 +40,94 @@ def simulate(
     start: int = 500,
     batch: int = 500,
     rounds: int = 10,
-    repeats: int = 5,
+    repeats: int = 6,
     seed: int = 0,
     per_token: bool | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Simulation:
     """Runs of every ranking in `by` (see `ranking`), `repeats` of each, of models with the settings of `model`.
 
-    start, batch: tokens whose labels are there in the beginning, and that are paid for in each of the `rounds`.
+    start, batch: tokens whose labels are there in the beginning, and that are paid for in each of the `rounds`. A round
+    buys one sentence at least, if it costs too much the next ones buy less or nothing. progress: is told what is being
+    done, and about how long the rest takes.
     """
     check_settings(SimpleNamespace(seed=seed), "seed")
+    check_model(model)
     _check(pool, test, model.target, by, start, batch, rounds, repeats)
+    budgets = [int(start) + int(batch) * r for r in range(int(rounds) + 1)]
+    pace = Pace(progress, float(len(by) * int(repeats) * sum(min(each, pool.tokens) for each in budgets)))
     runs = []
     for k in range(int(repeats)):
         first = next_batch(pool, np.random.default_rng([seed, k]).random(len(pool)), tokens=start)
         for name in by:
-            say = None if progress is None else _telling(progress, f"{name}, {k + 1} of {repeats}", rounds)
-            budgets = [start + batch * r for r in range(1, int(rounds) + 1)]
-            runs.append(_run(model, pool, test, name, k, [seed, k], first, budgets, per_token, say))
+            one = _Rehearsal(model, pool, test, name, per_token, [int(seed), k])
+            runs.append(one.run(k, first, budgets, pace, f"{name}, {k + 1} of {repeats}"))
     return Simulation(tuple(runs), tuple(by))
 
 
-def _run(
-    model: Any,
-    pool: Corpus,
-    test: Corpus,
-    name: str,
-    repeat: int,
-    seed: list[int],
-    first: I64,
-    budgets: Sequence[int],
-    per_token: bool | None,
-    say: Callable[[int], None] | None,
-) -> Run:
-    """One seed of one ranking. budgets: tokens that are paid for after each round, those before included."""
-    blind = replace(pool, columns={column: pool[column] for column in pool.columns if column != model.target})
-    paid, steps, lengths = first, [], np.diff(pool.offsets)
-    for r, budget in enumerate([*budgets, None]):
-        if say is not None:
-            say(r)
-        learnt = fresh(model).fit(pool.picked(np.sort(paid)))
-        predicted = learnt.predict_column(test)
-        spent = int(lengths[paid].sum())
-        steps.append(Step(len(paid), spent, compare(test[model.target], predicted, test.offsets).headline))
-        rest = rest_of(pool, paid)
-        if budget is None or not len(rest):
-            break
-        unseen = blind.picked(rest)
-        scores = uncertainty(learnt, unseen, name, per_token, int(np.random.default_rng([*seed, r]).integers(1 << 31)))
-        paid = np.concatenate([paid, rest[next_batch(unseen, scores, tokens=max(1, budget - spent))]])
-    (right, guess), names = same_table(test[model.target], predicted)
-    return Run(name, repeat, tuple(steps), paid, tallies(right, guess, names, test.offsets))
+def models_to_train(by: Sequence[str], rounds: int, repeats: int) -> int:
+    """By `simulate`, at most: where a pool runs out there are less."""
+    return len(by) * repeats * (rounds + 1)
 
 
-def _telling(progress: Callable[[str], None], what: str, rounds: int) -> Callable[[int], None]:
-    return lambda r: progress(f"{what}: round {r} of {rounds}")
+@dataclass(frozen=True)
+class _Rehearsal:
+    """One ranking, of models with the settings of `model`; `seed` is of all that is drawn."""
+
+    model: Any
+    pool: Corpus
+    test: Corpus
+    by: str
+    per_token: bool | None
+    seed: list[int]
+
+    def run(self, repeat: int, first: I64, budgets: Sequence[int], pace: Pace, what: str) -> Run:
+        """budgets: tokens that are paid for in the beginning and after each round, those before included."""
+        pool, lengths = self.pool, np.diff(self.pool.offsets)
+        paid, steps = first, list[Step]()
+        for r in range(len(budgets)):
+            pace.tell(f"{what}: round {r} of {len(budgets) - 1}")
+            spent = int(lengths[paid].sum())
+            if not steps or steps[-1].tokens < spent:
+                learnt = fresh(self.model).fit(pool.picked(np.sort(paid)))
+                guess = learnt.predict_column(self.test)
+                score = compare(self.test[self.model.target], guess, self.test.offsets).headline
+                steps.append(Step(len(paid), spent, score))
+            else:  # nothing was bought
+                steps.append(steps[-1])
+            pace.trained(budgets[r])
+            if len(paid) == len(pool):
+                break
+            if r + 1 < len(budgets) and spent < budgets[r + 1]:
+                paid = np.concatenate([paid, self._bought(learnt, paid, budgets[r + 1] - spent, r)])
+        (right, found), names = same_table(self.test[self.model.target], guess)
+        counts = tallies(right, found, names, self.test.offsets)
+        return Run(self.by, repeat, tuple(steps), paid, counts, len(paid) == len(pool))
+
+    def _bought(self, learnt: Any, paid: I64, tokens: int, r: int) -> I64:
+        """The first sentences of the ranking that a model makes of what is not paid for; it sees no labels of them."""
+        columns = {name: column for name, column in self.pool.columns.items() if name != self.model.target}
+        rest = rest_of(self.pool, paid)
+        unseen = replace(self.pool, columns=columns).picked(rest)
+        seed = int(np.random.default_rng([*self.seed, r]).integers(1 << 31))
+        scores = uncertainty(learnt, unseen, self.by, self.per_token, seed)
+        return rest[next_batch(unseen, scores, tokens=tokens)]
 
 
 def _check(
     pool: Corpus, test: Corpus, target: str | None, by: Sequence[str], start: int, batch: int, rounds: int, repeats: int
 ) -> None:
-    for ranking in by:
+    names = [by] if isinstance(by, str) else list(by) if isinstance(by, Sequence) else None
+    for ranking in names or []:
         ranking_of(ranking)
-    if not by or len(set(by)) < len(by):
-        raise SettingError(
-            f"rankings to compare are {', '.join(by) or 'none'}; expected one or more, each of them once"
-        )
+    if not names or isinstance(by, str) or len(set(names)) < len(names):
+        found = ", ".join(names) if names else "none" if names is not None else shown(by)
+        raise SettingError(f"rankings to compare are {found}; expected a list of one or more, each of them once")
     for name, value in (("start", start), ("batch", batch), ("rounds", rounds), ("repeats", repeats)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-            raise SettingError(f"{name} is {shown(value)}; expected a whole number >= 1")
-    for corpus in (pool, test):
-        if target is None or target not in corpus.columns:
-            raise SettingError(f"unknown target '{target}'; the columns are: {', '.join(corpus.columns)}")
+        check_count(name, value)
+    for what, corpus in (("the pool", pool), ("test", test)):
+        check_corpus(corpus, what)
+        check_target(corpus, target)
     if not test.tokens or pool.tokens <= start:
         found = (
             "no token to test on" if not test.tokens else f"{pool.tokens:,} tokens in the pool and {start:,} to start"

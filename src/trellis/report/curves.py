@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from trellis.fewlabels.curve import Curve
 from trellis.fewlabels.simulated import Simulation
 from trellis.report.plots import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION, Line, Panel, Style, draw
@@ -28,22 +30,25 @@ def draw_curves(curves: Mapping[str, Curve], what: str, title: str, path: str | 
     for k, (name, curve) in enumerate(curves.items()):
         style = _STYLES[0] if len(curves) == 1 else _PLAIN if k == 0 else _STYLES[(k - 1) % len(_STYLES)]
         x, mean = [round(point.tokens) for point in curve.points], [100 * point.mean for point in curve.points]
-        wide = [100 * point.deviation for point in curve.points]
+        wide = [100 * (point.deviation or 0.0) for point in curve.points]
         edges = [m - w for m, w in zip(mean, wide, strict=True)], [m + w for m, w in zip(mean, wide, strict=True)]
         lines.append(Line(name, x, mean, style, edges))
     draw([Panel("annotated tokens", f"{what}, %", lines, log_x=True)], title, Path(path))
 
 
 def draw_simulation(simulation: Simulation, what: str, title: str, path: str | Path) -> None:
-    """Scores in percent by annotated tokens, a line a ranking; bands are a standard deviation of single repeats on
-    either side."""
+    """Scores in percent by annotated tokens, a line a ranking, through the means of models that were trained: those in
+    the beginning and after each round. Bands are a standard deviation of single repeats on either side."""
     lines, used = [], 0
-    tokens = simulation.grid.tolist()
     for name in simulation.by:
         style = _PLAIN if name == "random" else _STYLES[used % len(_STYLES)]
         used += name != "random"
-        scores = 100 * simulation.curves(name)
+        runs = simulation.of(name)
+        many = min(len(run.steps) for run in runs)  # a pool may have run out
+        tokens = np.array([[step.tokens for step in run.steps[:many]] for run in runs]).mean(axis=0)
+        scores = 100 * np.array([[step.score for step in run.steps[:many]] for run in runs])
         mean = scores.mean(axis=0)
         wide = scores.std(axis=0, ddof=1) if len(scores) > 1 else 0 * mean
-        lines.append(Line(name, tokens, mean.tolist(), style, ((mean - wide).tolist(), (mean + wide).tolist())))
+        band = (mean - wide).tolist(), (mean + wide).tolist()
+        lines.append(Line(name, tokens.tolist(), mean.tolist(), style, band))
     draw([Panel("annotated tokens", f"{what}, %", lines)], title, Path(path))

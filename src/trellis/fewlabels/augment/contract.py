@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,23 @@ I64 = NDArray[np.int64]
 BOOL = NDArray[np.bool_]
 
 Table = Mapping[str, Sequence[str]]  # what may stand in the place of what: see `table`
+
+
+class FileTable(dict[str, list[str]]):
+    """One that was read from a file, whose name messages have."""
+
+    path: str | Path | None = None
+
+
+def of_file(table: Table) -> str:
+    """How a message about a table begins."""
+    return f"{table.path}: " if isinstance(table, FileTable) and table.path is not None else ""
+
+
+def some_of(names: Sequence[str], most: int = 5) -> str:
+    """With commas between, and how many more there are."""
+    rest = len(names) - most
+    return ", ".join(names) if rest <= 0 else f"{', '.join(names[:most])} and {rest} more"
 
 
 @dataclass(frozen=True)
@@ -118,10 +136,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Method:
-    """`change(source, rng, p, table)` gives the changed corpus; `p` is its usual probability, `about` one line."""
+    """`change(source, rng, p, table)` gives the changed corpus; `p` is its usual probability, `about` one line.
+    `check(source, table)`, of a method that reads tables: what of a table it cannot use and should; SettingError where
+    that is all of it."""
 
     change: Callable[[Source, np.random.Generator, float, Table | None], Corpus]
     p: float
     about: str
-    takes_table: bool = False
+    check: Callable[[Source, Table], Sequence[str]] | None = None
     needs_table: bool = False

@@ -1,9 +1,10 @@
 """Mention replacement (Dai & Adel 2020, section 3): a segment gives way to another one of the same type.
 
 Each is replaced with probability p. What takes its place is drawn from the segments of that type in the corpus, as
-often as they occur, and from those in a table, if one is given (type -> mentions, their words apart by spaces), each
-once. Tokens of the corpus bring all their columns with them. Words of a table bring none: token k of such a mention has
-the other columns of token k of what it replaces, or of its last one.
+often as they occur. With a table (type -> mentions, their words apart by spaces) half of the replacements of each type
+that it has are drawn from it, all its mentions as likely: so a few of them matter in a large corpus, too. Tokens of the
+corpus bring all their columns with them. Words of a table bring none: token k of such a mention has the other columns
+of token k of what it replaces, or of its last one.
 """
 
 from __future__ import annotations
@@ -15,32 +16,38 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import SettingError
-from trellis.fewlabels.augment.contract import Method, Segments, Source, Table
+from trellis.fewlabels.augment.contract import Method, Segments, Source, Table, of_file, some_of
 from trellis.fewlabels.augment.pieces import drawn_alike, spliced
 
 I64 = NDArray[np.int64]
 
+FROM_TABLE = 0.5
+
 
 @dataclass(frozen=True)
-class _Donors:
-    """Segments to choose from, those of the corpus first: `kind`, `start` and `lengths`, all I64[donors]. The tokens of
-    a table's mentions are numbered from those of the corpus on, and are the words `more`."""
+class _Listed:
+    """Mentions of a table: `kind`, `start` and `lengths`, all I64[mentions]. Their tokens are the `words`, and are
+    numbered from those of the corpus on."""
 
     kind: I64
     start: I64
     lengths: I64
-    more: Column
+    words: Column
 
 
 def change(source: Source, rng: np.random.Generator, p: float, table: Table | None = None) -> Corpus:
     """As above."""
-    segments = source.segments
-    donors = _donors(source, table)
-    chosen = np.flatnonzero(rng.random(len(segments)) < p)
-    drawn = drawn_alike(donors.kind, segments.kind[chosen], rng)
+    segments, listed = source.segments, _listed(source, table or {})
     start, lengths = segments.start.copy(), segments.lengths.copy()
-    start[chosen], lengths[chosen] = donors.start[drawn], donors.lengths[drawn]
-    return _replaced(source, start, lengths, donors.more)
+    chosen = np.flatnonzero(rng.random(len(segments)) < p)
+    drawn = drawn_alike(segments.kind, segments.kind[chosen], rng)
+    start[chosen], lengths[chosen] = segments.start[drawn], segments.lengths[drawn]
+    if len(listed.kind):
+        there = np.isin(segments.kind[chosen], listed.kind)
+        chosen = chosen[there & (rng.random(len(chosen)) < FROM_TABLE)]
+        drawn = drawn_alike(listed.kind, segments.kind[chosen], rng)
+        start[chosen], lengths[chosen] = listed.start[drawn], listed.lengths[drawn]
+    return _replaced(source, start, lengths, listed.words)
 
 
 def _replaced(source: Source, start: I64, lengths: I64, more: Column) -> Corpus:
@@ -61,33 +68,29 @@ def _replaced(source: Source, start: I64, lengths: I64, more: Column) -> Corpus:
     return source.rebuilt(new.taken, new.offsets, labels, words)
 
 
-def _donors(source: Source, table: Table | None) -> _Donors:
-    segments = source.segments
-    kinds, mentions = _from_table(segments, table)
-    words = Column.of(word for mention in mentions for word in mention)
-    sizes = np.array([len(mention) for mention in mentions], np.int64)
-    return _Donors(
-        np.concatenate([segments.kind, np.array(kinds, np.int64)]),
-        np.concatenate([segments.start, source.corpus.tokens + np.cumsum(sizes) - sizes]),
-        np.concatenate([segments.lengths, sizes]),
-        words,
+def _listed(source: Source, table: Table) -> _Listed:
+    """Those of types that the corpus has."""
+    number = {name: k for k, name in enumerate(source.segments.kinds)}
+    rows = [(number[name], mention.split()) for name, own in table.items() if name in number for mention in own]
+    sizes = np.array([len(words) for _, words in rows], np.int64)
+    return _Listed(
+        np.array([kind for kind, _ in rows], np.int64),
+        source.corpus.tokens + np.cumsum(sizes) - sizes,
+        sizes,
+        Column.of(word for _, words in rows for word in words),
     )
 
 
-def _from_table(segments: Segments, table: Table | None) -> tuple[list[int], list[list[str]]]:
-    """Types and words of a table's mentions; those of types that the corpus does not have are of no use."""
-    number = {name: k for k, name in enumerate(segments.kinds)}
-    if table is not None and not number.keys() & table.keys():
-        there, wanted = ", ".join(sorted(table)[:3]), ", ".join(segments.kinds)
+def check(source: Source, table: Table) -> list[str]:
+    """Types that the corpus has not."""
+    kinds = source.segments.kinds
+    idle = [name for name in table if name not in kinds]
+    if len(idle) == len(table):
         raise SettingError(
-            f"the table has mentions of the types {there} ..., the corpus segments of the types {wanted}"
+            f"{of_file(table)}the table has mentions of the types {some_of(sorted(idle))}, the labels of "
+            f"'{source.target}' segments of the types {some_of(kinds)}; what its lines begin with has to be such a type"
         )
-    kinds, mentions = [], []
-    for name, own in (table or {}).items():
-        for mention in own if name in number else ():
-            kinds.append(number[name])
-            mentions.append(mention.split())
-    return kinds, mentions
+    return idle
 
 
-METHOD = Method(change, 0.6, "a segment gives way to another one of its type, also from a table", takes_table=True)
+METHOD = Method(change, 0.6, "a segment gives way to another one of its type, also from a table", check)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trellis.labels.packed import ranges
 
 I64 = NDArray[np.int64]
+Numbers = NDArray[np.integer[Any]]
 
 
 class Spliced(NamedTuple):
@@ -34,7 +35,7 @@ def spliced(offsets: I64, cut: tuple[I64, I64], start: I64, lengths: I64) -> Spl
     return Spliced(ranges(starts, sizes), moved, (np.cumsum(sizes) - sizes)[1::2])
 
 
-def drawn_alike(kinds: I64, wanted: I64, rng: np.random.Generator) -> I64:
+def drawn_alike(kinds: Numbers, wanted: Numbers, rng: np.random.Generator) -> I64:
     """For each wanted kind the number of a donor that has it, I64[wanted], all as likely; there must be one."""
     order = np.argsort(kinds, kind="stable")
     many = np.bincount(kinds, minlength=int(kinds.max(initial=0)) + 1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import SettingError
-from trellis.fewlabels.augment.contract import Method, Segments, Source, Table
+from trellis.fewlabels.augment.contract import Method, Segments, Source, Table, of_file
 from trellis.labels import is_gappy
 from trellis.labels.packed import ranges
 
@@ -22,13 +22,9 @@ I64 = NDArray[np.int64]
 
 def change(source: Source, rng: np.random.Generator, p: float, table: Table | None = None) -> Corpus:
     """As above."""
-    if table is None:
-        raise SettingError("synonyms need a table of words and what may stand in their place")
     words = source.corpus[source.words].compact()
-    entries = [_entries(word, table) for word in words.strings]
+    entries = [_entries(word, table or {}) for word in words.strings]
     many = np.array([len(own) for own in entries], np.int64)
-    if not many.sum():
-        raise SettingError(f"the table has none of the words in the column '{source.words}'")
     chosen = np.flatnonzero((rng.random(len(words)) < p) & (many[words.ids] > 0))
     # entries of all words, one after the other: where those of a word begin, and how long each is
     first = np.cumsum(many) - many
@@ -75,6 +71,15 @@ def _like(word: str, entry: str) -> str:
     return entry[:1].upper() + entry[1:] if word[:1].isupper() else entry
 
 
-METHOD = Method(
-    change, 0.3, "a word gives way to a synonym from a table, of one word or more", takes_table=True, needs_table=True
-)
+def check(source: Source, table: Table) -> list[str]:
+    """Nothing: a table may have any number of words that the corpus has not, unless it has no other ones."""
+    words = source.corpus[source.words].compact().strings
+    if not any(word in table or word.lower() in table for word in words):
+        raise SettingError(
+            f"{of_file(table)}the table has none of the words in the column '{source.words}', such as "
+            f"{', '.join(map(repr, words[:3]))}; what its lines begin with has to be such a word"
+        )
+    return []
+
+
+METHOD = Method(change, 0.3, "a word gives way to a synonym from a table, of one word or more", check, needs_table=True)

@@ -11,18 +11,15 @@ import numpy as np
 
 from trellis.corpus import Corpus
 from trellis.fewlabels.augment.contract import Method, Source, Table
+from trellis.fewlabels.augment.pieces import drawn_alike
 
 
 def change(source: Source, rng: np.random.Generator, p: float, table: Table | None = None) -> Corpus:
     """As above."""
     labels = source.labels
-    order = np.argsort(labels.ids, kind="stable")  # tokens of one label side by side
-    many = np.bincount(labels.ids, minlength=len(labels.strings))
-    first = np.cumsum(many) - many
     chosen = np.flatnonzero(rng.random(len(labels)) < p)
-    own = labels.ids[chosen]
     taken = np.arange(len(labels))
-    taken[chosen] = order[first[own] + rng.integers(0, many[own])]
+    taken[chosen] = drawn_alike(labels.ids, labels.ids[chosen], rng)
     return source.rebuilt(taken, source.offsets, labels)
 
 

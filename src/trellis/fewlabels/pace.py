@@ -1,0 +1,34 @@
+"""How long the rest of several trainings takes, told from those that are done: by the token that is learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+_MINUTE, _HOUR = 60.0, 3600.0
+
+
+class Pace:
+    """Tells what is being done, and about how long the rest takes once something is."""
+
+    def __init__(self, progress: Callable[[str], None] | None, tokens: float):
+        """tokens: of all trainings together."""
+        self._progress, self._all, self._done, self._began = progress, tokens, 0.0, perf_counter()
+
+    def tell(self, what: str) -> None:
+        if self._progress is None:
+            return
+        left = max(0.0, self._all - self._done)
+        if self._done:
+            what += f"; about {_long((perf_counter() - self._began) * left / self._done)} left"
+        self._progress(what)
+
+    def trained(self, tokens: float) -> None:
+        self._done += tokens
+
+
+def _long(seconds: float) -> str:
+    """90 s, 12 min, 3.4 h."""
+    if seconds < 2 * _MINUTE:
+        return f"{seconds:.0f} s"
+    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.1f} h"
