@@ -359,7 +359,10 @@ class TestModelTypes:
             ),
             (["--model-type", "kernel-perceptron", "--all-pairs"], "--all-pairs is no setting of a kernel-perceptron"),
             (["--model-type", "kernel-perceptron", "--options", "memory=3"], "has no 'memory'; it has: degree=2, off"),
-            (["--model-type", "kernel-perceptron", "--options", "seed=3"], "has no 'seed'; that is --seed, it has: degree=2, offset"),
+            (
+                ["--model-type", "kernel-perceptron", "--options", "seed=3"],
+                "has no 'seed'; that is --seed, it has: degree=2, offset",
+            ),
             (["--model-type", "kernel-perceptron", "--options", "degree=0"], "degree is 0; expected a whole number"),
         ],
     )
