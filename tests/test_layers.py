@@ -14,7 +14,7 @@ import trellis
 PACKAGE = Path(trellis.__file__).parent
 
 # helpers without a room: each may import those before it, and every room may import them all
-GROUND = ["errors", "files", "jit"]
+GROUND = ["errors", "files", "jit", "lazy"]
 
 LAYERS = [
     {"labels"},

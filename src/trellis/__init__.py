@@ -5,8 +5,9 @@ Names are imported when they are first used, so that `import trellis` costs next
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from trellis.lazy import lazily
 
 if TYPE_CHECKING:
     from trellis.cascade import Cascade, Smooth, Stage, load
@@ -99,14 +100,4 @@ __all__ = [
     "write_conll",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'trellis' has no attribute '{name}'")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = lazily(__name__, {name: home.removeprefix("trellis.") for name, home in _HOMES.items()})

@@ -6,8 +6,9 @@ Names are imported when they are first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from trellis.lazy import lazily
 
 if TYPE_CHECKING:
     from trellis.fewlabels.augment import METHODS, augmented, copy_weights, parse_table
@@ -47,14 +48,4 @@ __all__ = [
     "uncertainty",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = lazily(__name__, _HOMES)

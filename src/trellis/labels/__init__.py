@@ -6,12 +6,12 @@ What models do not need themselves is imported when it is first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from trellis.labels.encoding import ENCODINGS, PATH_ENCODINGS, detect, illegal, legal_transitions, split
 from trellis.labels.packed import check_packed, first_tokens, place_in, runs
 from trellis.labels.reading import READINGS, read_segments, segment_types
+from trellis.lazy import lazily
 
 if TYPE_CHECKING:
     from trellis.labels.conversion import REPAIRS, convert
@@ -54,10 +54,4 @@ __all__ = [
     "write_layers",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__, __dir__ = lazily(__name__, _HOMES)

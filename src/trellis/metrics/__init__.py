@@ -6,9 +6,9 @@ What models do not need themselves is imported when it is first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from trellis.lazy import lazily
 from trellis.metrics.compare import compare
 from trellis.metrics.report import Report, TypeScore, evaluate
 from trellis.metrics.segments import Counts, segment_counts, segment_types, segments
@@ -83,14 +83,4 @@ __all__ = [
     "tallies",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from trellis.errors import SettingError
+from trellis.lazy import lazily
 
 if TYPE_CHECKING:
     from trellis.lattice.segments import SegmentTypes
@@ -56,9 +57,10 @@ def require_torch() -> None:
         raise SettingError("this needs PyTorch: pip install 'trellis[neural]'") from None
 
 
+_find, __dir__ = lazily(__name__, _HOMES)
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'trellis.neural' has no attribute '{name}'")
-    if _HOMES[name] != "lattices":
+    if _HOMES.get(name, "lattices") != "lattices":
         require_torch()
-    return getattr(import_module(f"trellis.neural.{_HOMES[name]}"), name)
+    return _find(name)
