@@ -351,6 +351,14 @@ def mentions_bag(corpus):
     return [tuple(sorted(words[a:b])) for a, b in zip(start.tolist(), end.tolist(), strict=True)]
 
 
+def test_a_table_may_be_for_one_of_two_methods():
+    both = ["mentions", "synonyms"]
+    more = augmented(CITIES, "label", both, copies=8, table={"LOC": ["Rio"]})
+    assert "Rio" in more["word"].compact().strings
+    with pytest.raises(SettingError, match="the table has mentions of the types zebra"):
+        augmented(CITIES, "label", both, table={"zebra": ["gnu"]})
+
+
 class TestTables:
     def test_are_read_line_by_line(self):
         data = "\ufeffbig\tlarge\tvery large\r\n\nbig\thuge\nNY\tNew York\n".encode()

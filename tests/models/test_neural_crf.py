@@ -199,6 +199,8 @@ class TestInput:
         model = NeuralCRF(features="pos[0]", **{**SMALL, "epochs": 10}).fit(X, [[f"is-{tag}"] for tag in tags])
         assert model.model_.features.inputs.columns == ("word", "pos")
         assert model.predict([[{"word": "y", "pos": "V"}]]) == [["is-V"]]
+        assert model.predict([]) == []
+        assert model.predict([[]]) == [[]]
         with pytest.raises(DataError, match="pos"):
             model.predict([["y"]])
 

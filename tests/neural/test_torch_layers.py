@@ -10,7 +10,16 @@ import torch
 from torch_reference import chain_log_z
 
 from trellis.errors import DataError, SettingError, TrellisError
-from trellis.neural import ChainCRF, Chains, SegmentCRF, log_partition
+from trellis.neural import (
+    ChainCRF,
+    Chains,
+    SegmentCRF,
+    SegmentTypes,
+    log_partition,
+    path_losses,
+    path_scores,
+    segment_scores,
+)
 
 
 @pytest.fixture
@@ -180,6 +189,16 @@ def test_wrong_shapes_and_types_are_said():
         (lambda: ChainCRF(3).best(torch.zeros(1, 2, 3), torch.ones(1, 2).int()), "a mask must be of the type bool"),
         (lambda: SegmentCRF(1, 2)(torch.zeros(1, 2, 2, 1), [[(0, 2)]]), "expected three whole numbers"),
         (lambda: SegmentCRF(1, 2)(torch.zeros(1, 2, 2, 1), [[(0, 2, "NP")]]), "expected three whole numbers"),
+        (lambda: ChainCRF(3)(torch.zeros(1, 2, 3), torch.full((1, 2), 1 << 32)), "labels from 4294967296"),
+        (lambda: log_partition(Chains([0, 2]), torch.zeros(2), torch.zeros(3, 3)), "expected \\[tokens, labels\\]"),
+        (lambda: log_partition(Chains([0, 2]), torch.zeros(2, 3).int(), torch.zeros(3, 3)), "with floats"),
+        (lambda: path_losses(Chains([0, 2]), np.zeros((2, 3)), torch.zeros(3, 3), [0, 1]), "expected a tensor of PyTo"),
+        (
+            lambda: path_scores(Chains([0, 2]), torch.zeros(2, 3), torch.zeros(3, 3), [[0], [1, 2]]),
+            "no list of numbers",
+        ),
+        (lambda: segment_scores(Chains([0, 2]), torch.zeros(2, 3)), "are of Segments, not of Chains"),
+        (lambda: SegmentTypes.of([2], [0, 2], [1, 3], 4), "need a length, a label to begin with"),
         (lambda: log_partition(Chains([0, 2]), np.zeros((2, 3)), torch.zeros(3, 3)), "expected a tensor of PyTorch"),
     ],
 )
@@ -194,3 +213,14 @@ def test_lists_and_batches_of_nothing_are_taken():
     torch.testing.assert_close(crf(scores, labels.tolist(), [4, 2]), crf(scores, labels.numpy(), torch.tensor([4, 2])))
     assert crf(torch.zeros(0, 4, 3), torch.zeros(0, 4).long()).shape == (0,)
     assert repr(crf) == "ChainCRF(3, ends=True)"
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_best_is_found_in_every_precision_and_of_nothing(dtype):
+    chain, segments = ChainCRF(3).to(dtype), SegmentCRF(2, [2, 1]).to(dtype)
+    lengths = torch.tensor([3, 0], dtype=torch.uint8)
+    found = chain.best(torch.randn(2, 3, 3, dtype=dtype), lengths)
+    assert [len(path) for path in found] == [3, 0]
+    found = segments.best(torch.randn(2, 3, 2, 2, dtype=dtype), lengths)
+    assert found[0][-1][1] == 3
+    assert found[1] == []

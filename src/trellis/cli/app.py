@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import click
@@ -33,14 +34,24 @@ class _ReaderGone(Exception):
     """What writes to a pipe that nobody reads any more."""
 
 
+@contextmanager
+def _noticing() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise _ReaderGone from None
+
+
 class _Commands(click.Group):
     """Click would end with the code 1 where a pipe is closed."""
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        with _noticing():
+            return super().make_context(*args, **more)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        with _noticing():
             return super().invoke(ctx)
-        except BrokenPipeError:
-            raise _ReaderGone from None
 
 
 @click.group(cls=_Commands, epilog="Start with: trellis demo", context_settings={"help_option_names": ["-h", "--help"]})

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 F64 = NDArray[np.float64]
 
 _DRAWS = 1000
+_FEWEST = 4  # repeats: the bootstrap of fewer finds ranges that are far too narrow
 _MIDDLE = (0.025, 0.975)
 
 
 class Saved(NamedTuple):
     """The part of the tokens, and the middle 95 % of what the bootstrap over repeats finds, the part itself always
-    among it; None of one repeat, which says nothing of others."""
+    among it; None of fewer than four repeats, which say too little of others."""
 
     part: float
     low: float | None
@@ -32,7 +33,7 @@ def saved(grid: F64, base: F64, curves: F64) -> Saved:
     in the same order. Repeats are drawn in pairs, with replacement, by a seed of their own."""
     part = float(_part(grid, base.mean(axis=0), curves.mean(axis=0)))
     many = len(base)
-    if many < 2:
+    if many < _FEWEST:
         return Saved(part, None, None)
     drawn = np.random.default_rng(0).integers(0, many, (_DRAWS, many))
     shares = np.stack([np.bincount(row, minlength=many) for row in drawn]) / many

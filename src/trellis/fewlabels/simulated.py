@@ -78,9 +78,10 @@ class Simulation:
     @property
     def grid(self) -> F64:
         """Tokens that all runs have been through, F64[points]; where there are none, those that the last of them began
-        with, where other runs have ended."""
+        with, where other runs have ended. Where a pool ran out, up to the step before: with all of it every ranking is
+        the same."""
         low = max(run.steps[0].tokens for run in self.runs)
-        high = min(run.steps[-1].tokens for run in self.runs)
+        high = min(run.steps[-2 if run.used_up and len(run.steps) > 1 else -1].tokens for run in self.runs)
         return np.linspace(low, max(low, high), _POINTS)
 
     def curves(self, name: str) -> F64:

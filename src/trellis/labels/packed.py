@@ -85,7 +85,10 @@ def ranges(start: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _integers(values: ArrayLike, name: str) -> NDArray[np.integer[Any]]:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        raise DataError(f"{name} is no list of numbers: expected one dimension of integers") from None
     if array.size == 0:  # an empty list arrives as float64
         return np.zeros(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -32,9 +32,11 @@ class SegmentTypes:
     @classmethod
     def of(cls, longest: ArrayLike, begin: ArrayLike, inside: ArrayLike, labels: int) -> SegmentTypes:
         """Types in any order -> in that of their lengths; of equal ones the first comes first."""
-        lengths = np.asarray(longest, np.int64)
+        lengths, first, others = (np.asarray(each, np.int64) for each in (longest, begin, inside))
+        if not len(lengths) == len(first) == len(others):
+            raise DataError("types of segments need a length, a label to begin with and one for the inside each")
         order = np.argsort(-lengths, kind="stable")
-        return cls(lengths[order], np.asarray(begin, np.int64)[order], np.asarray(inside, np.int64)[order], labels)
+        return cls(lengths[order], first[order], others[order], labels)
 
     def __post_init__(self) -> None:
         if not len(self.longest) or self.longest.min() < 1 or np.any(np.diff(self.longest) > 0):

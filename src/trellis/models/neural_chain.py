@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,11 @@ class NeuralChain(OfWords):
     def column(self) -> str:
         """That of the words."""
         return self.tables.columns[0]
+
+    @property
+    def further(self) -> Sequence[str]:
+        seen = [*self.tables.columns, *getattr(self.features, "columns", ())]
+        return [name for name in dict.fromkeys(seen) if name != self.column]
 
     @property
     def tables(self) -> InputTables:

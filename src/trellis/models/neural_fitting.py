@@ -27,6 +27,7 @@ class NeuralFitting(Fitting):
     nothing."""
 
     first: Callable[[], F64] | None = None
+    _start = 0.0
 
     def _begun(self, objective: Any, optimizer: Any, theta: F64) -> F64:
         if self.first is None:
@@ -38,14 +39,14 @@ class NeuralFitting(Fitting):
         self, objective: Any, optimizer: Any, theta: F64, dev: HeldOut | None, data: Sequence[object] = ()
     ) -> Outcome:
         """With the time that the sparse weights took, too."""
-        began = time.perf_counter()
-        outcome = super().train(objective, optimizer, theta, dev, data)
-        return replace(outcome, seconds=max(outcome.seconds, time.perf_counter() - began))
+        self._start = time.perf_counter()
+        return super().train(objective, optimizer, theta, dev, data)
 
     def _ended(self, objective: Any, outcome: Outcome) -> Outcome:
         """With the objective of what is kept, where nothing is left out; that of an epoch is the loss of each batch
         before its own step."""
-        return replace(outcome, objective=objective.value_and_gradient(outcome.theta)[0])
+        value = objective.value_and_gradient(outcome.theta)[0]
+        return replace(outcome, objective=value, seconds=max(outcome.seconds, time.perf_counter() - self._start))
 
     def _estimate(
         self,

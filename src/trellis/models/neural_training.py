@@ -95,7 +95,7 @@ def trained(
         warnings.warn(
             "no epoch was better on the development data than where training began: what is kept are the sparse "
             "weights alone, and the encoder adds nothing; try more epochs or patience, or a smaller step_size",
-            stacklevel=4,
+            stacklevel=3,
         )
     return outcome
 

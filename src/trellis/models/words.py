@@ -27,8 +27,16 @@ class OfWords(Answers):
     def column(self) -> str:
         """That of the words."""
 
+    @property
+    def further(self) -> Sequence[str]:
+        """Other columns that it reads."""
+        return ()
+
     def pack(self, data: Batch, first: int = 0) -> Packed:
-        return super().pack(corpus_of_words(data, self.column) if isinstance(data, list | tuple) else data, first)
+        return super().pack(self._corpus(data) if isinstance(data, list | tuple) else data, first)
+
+    def _corpus(self, data: Sentences) -> Corpus:
+        return corpus_of_words(data, self.column, self.further)
 
     def placed_batches(
         self,
@@ -37,12 +45,13 @@ class OfWords(Answers):
         answer: Callable[[Packed, NDArray[np.int64], int], Answer],
         copies: int = 1,
     ) -> list[Answer]:
-        return super().placed_batches(corpus_of_words(data, self.column), threads, answer, copies)
+        return super().placed_batches(self._corpus(data), threads, answer, copies)
 
 
-def corpus_of_words(X: Sentences, column: str) -> Corpus:
+def corpus_of_words(X: Sentences, column: str, further: Sequence[str] = ()) -> Corpus:
     """A corpus as it is; of lists one with that column, where a token is a string, a dict with the column's name as a
-    key, or a list with one string. What else all dicts have as text are further columns."""
+    key, or a list with one string. What else all dicts have as text are further columns; `further`: those
+    that there are where there is no token."""
     if isinstance(X, Corpus):
         return X
     if isinstance(X, str | bytes) or not hasattr(X, "__getitem__"):
@@ -53,13 +62,15 @@ def corpus_of_words(X: Sentences, column: str) -> Corpus:
                 f"sentence {s} is text with spaces, of which every letter would be a token; cut it into words"
             )
     words = [[_word(t, s, k, column) for k, t in enumerate(row, 1)] for s, row in enumerate(X, 1)]
+    if not any(words):
+        return Corpus.from_lists(dict.fromkeys((column, *further), words))
     return Corpus.from_lists({column: words, **_further(X, column)})
 
 
 def _further(X: Any, column: str) -> dict[str, list[list[str]]]:
     """The columns beside the words: keys that all tokens have, with text."""
     tokens = [token for row in X for token in row]
-    if not tokens or not all(isinstance(token, Mapping) for token in tokens):
+    if not all(isinstance(token, Mapping) for token in tokens):
         return {}
     names = [name for name in tokens[0] if isinstance(name, str) and name != column]
     names = [name for name in names if all(isinstance(token.get(name), str) for token in tokens)]

@@ -33,7 +33,7 @@ def log_partition(lattices: Lattices, nodes: Tensor, arcs: Tensor) -> Tensor:
 
 def marginals(lattices: Lattices, nodes: Tensor, arcs: Tensor) -> tuple[Tensor, Tensor]:
     """P of nodes, and of arcs as far as sentences share them added up; can be differentiated once."""
-    own, shared = _array(nodes), _array(arcs)
+    own, shared = array_of(nodes), array_of(arcs)
     lattices.check(own, shared)
     solved = lattices.solve(own, shared)
     weights = torch.ones(len(solved.log_z), dtype=nodes.dtype, device=nodes.device)
@@ -43,8 +43,10 @@ def marginals(lattices: Lattices, nodes: Tensor, arcs: Tensor) -> tuple[Tensor, 
 
 def path_scores(lattices: Lattices, nodes: Tensor, arcs: Tensor, path: I32 | Tensor) -> Tensor:
     """S(y) of one path a sentence, [sentences]; the path: a label for each token, whole numbers."""
-    own = _array(nodes)
-    lattices.check(own, _array(arcs))
+    own = array_of(nodes)
+    lattices.check(own, array_of(arcs))
+    if isinstance(path, Tensor) and (path.is_floating_point() or path.is_complex()):
+        raise DataError(f"the path is of the type {path.dtype}; expected whole numbers")
     checked = lattices.check_path(own, path.detach().cpu().numpy() if isinstance(path, Tensor) else path)
     out: Tensor = _applied(_PathSums, lattices, checked, nodes, arcs)
     return out
@@ -52,13 +54,15 @@ def path_scores(lattices: Lattices, nodes: Tensor, arcs: Tensor, path: I32 | Ten
 
 def path_losses(lattices: Lattices, nodes: Tensor, arcs: Tensor, path: I32 | Tensor) -> Tensor:
     """log Z - S(y), [sentences]: minus the log of P(y), subtracted in double precision whatever the scores are of."""
-    own, shared = (one.to("cpu", torch.float64) for one in (nodes, arcs))
+    own, shared = (_scores(one).to("cpu", torch.float64) for one in (nodes, arcs))
     found = log_partition(lattices, own, shared) - path_scores(lattices, own, shared, path)
     return found.to(nodes.device, nodes.dtype)
 
 
 def segment_scores(lattices: Segments, rows: Tensor) -> Tensor:
     """Scores of the labels of tokens, [tokens, labels], added up over segments, [tokens, cells]."""
+    if not isinstance(lattices, Segments):
+        raise DataError(f"segment_scores are of Segments, not of {type(lattices).__name__}")
     out: Tensor = _applied(_OnSegments, lattices, rows)
     return out
 
@@ -66,7 +70,7 @@ def segment_scores(lattices: Segments, rows: Tensor) -> Tensor:
 class _LogPartition(Function):
     @staticmethod
     def forward(ctx: Any, lattices: Lattices, nodes: Tensor, arcs: Tensor) -> Tensor:
-        own, shared = _array(nodes), _array(arcs)
+        own, shared = array_of(nodes), array_of(arcs)
         lattices.check(own, shared)
         ctx.solved = lattices.solve(own, shared)
         ctx.save_for_backward(nodes, arcs)
@@ -83,7 +87,7 @@ class _Expected(Function):
 
     @staticmethod
     def forward(ctx: Any, solved: Solved, nodes: Tensor, arcs: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
-        ctx.solved, ctx.weights = solved, _array(weights)
+        ctx.solved, ctx.weights = solved, array_of(weights)
         ctx.save_for_backward(nodes, arcs)  # so that PyTorch notices if they are changed before they are asked again
         found = solved.expected(ctx.weights)
         return _tensor(found[0], nodes), _tensor(found[1], arcs)
@@ -92,7 +96,7 @@ class _Expected(Function):
     @once_differentiable
     def backward(ctx: Any, *given: Tensor) -> tuple[None, Tensor, Tensor, Tensor]:
         _ = ctx.saved_tensors
-        on_nodes, on_arcs, expectation = ctx.solved.covariance(_array(given[0]), _array(given[1]), ctx.weights)
+        on_nodes, on_arcs, expectation = ctx.solved.covariance(array_of(given[0]), array_of(given[1]), ctx.weights)
         return None, _tensor(on_nodes, given[0]), _tensor(on_arcs, given[1]), _tensor(expectation, given[0])
 
 
@@ -102,7 +106,7 @@ class _PathSums(Function):
     @staticmethod
     def forward(ctx: Any, lattices: Lattices, path: I32, nodes: Tensor, arcs: Tensor) -> Tensor:
         ctx.of, ctx.shapes = (lattices, path), (tuple(nodes.shape), tuple(arcs.shape))
-        return _tensor(lattices.path_sums(_array(nodes), _array(arcs), path), nodes)
+        return _tensor(lattices.path_sums(array_of(nodes), array_of(arcs), path), nodes)
 
     @staticmethod
     def backward(ctx: Any, *given: Tensor) -> tuple[None, None, Tensor, Tensor]:
@@ -113,7 +117,7 @@ class _OnPath(Function):
     @staticmethod
     def forward(ctx: Any, lattices: Lattices, path: I32, shapes: Any, weights: Tensor) -> tuple[Tensor, Tensor]:
         ctx.of = lattices, path
-        on_nodes, on_arcs = lattices.on_path(path, _array(weights), *shapes)
+        on_nodes, on_arcs = lattices.on_path(path, array_of(weights), *shapes)
         return _tensor(on_nodes, weights), _tensor(on_arcs, weights)
 
     @staticmethod
@@ -127,7 +131,7 @@ class _OnSegments(Function):
     @staticmethod
     def forward(ctx: Any, lattices: Segments, rows: Tensor) -> Tensor:
         ctx.lattices = lattices
-        return _tensor(lattices.on_segments(_array(rows)), rows)
+        return _tensor(lattices.on_segments(array_of(rows)), rows)
 
     @staticmethod
     def backward(ctx: Any, *given: Tensor) -> tuple[None, Tensor]:
@@ -138,7 +142,7 @@ class _OnLabels(Function):
     @staticmethod
     def forward(ctx: Any, lattices: Segments, cells: Tensor) -> Tensor:
         ctx.lattices = lattices
-        return _tensor(lattices.on_labels(_array(cells)), cells)
+        return _tensor(lattices.on_labels(array_of(cells)), cells)
 
     @staticmethod
     def backward(ctx: Any, *given: Tensor) -> tuple[None, Tensor]:
@@ -150,11 +154,18 @@ def _applied(function: Any, *arguments: Any) -> Any:
     return function.apply(*arguments)
 
 
-def _array(tensor: Tensor) -> F64:
-    if not isinstance(tensor, Tensor):
-        raise DataError(f"scores are of the type {type(tensor).__name__}; expected a tensor of PyTorch")
-    array: F64 = np.ascontiguousarray(tensor.detach().cpu().to(torch.float64).numpy())
+def array_of(tensor: Tensor) -> F64:
+    """Scores in double precision, here."""
+    array: F64 = np.ascontiguousarray(_scores(tensor).detach().cpu().to(torch.float64).numpy())
     return array
+
+
+def _scores(tensor: Tensor) -> Tensor:
+    """DataError for what are none."""
+    if not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+        kind = tensor.dtype if isinstance(tensor, Tensor) else type(tensor).__name__
+        raise DataError(f"scores are of the type {kind}; expected a tensor of PyTorch with floats")
+    return tensor
 
 
 def _tensor(array: F64, like: Tensor) -> Tensor:

@@ -77,9 +77,11 @@ class Chains:
     offsets: I64
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "offsets", check_offsets(self.offsets))
+        object.__setattr__(self, "offsets", check_offsets(self.offsets).copy())
 
     def check(self, nodes: F64, arcs: F64) -> None:
+        if nodes.ndim != 2:
+            raise DataError(f"scores of labels have the shape {nodes.shape}; expected [tokens, labels]")
         self._chain(nodes, arcs)
 
     def solve(self, nodes: F64, arcs: F64) -> Solved:
@@ -123,7 +125,7 @@ class Segments:
     types: SegmentTypes
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "offsets", check_offsets(self.offsets))
+        object.__setattr__(self, "offsets", check_offsets(self.offsets).copy())
 
     def check(self, nodes: F64, arcs: F64) -> None:
         tokens, cells, kinds = int(self.offsets[-1]), self.types.cells, len(self.types)

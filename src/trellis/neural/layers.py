@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from trellis.errors import DataError, SettingError, shown
 from trellis.lattice.segments import SegmentTypes
-from trellis.neural.functions import marginals, path_losses
+from trellis.neural.functions import array_of, marginals, path_losses
 from trellis.neural.lattices import Chains, Segments
 
 I32 = NDArray[np.int32]
@@ -49,7 +49,7 @@ class ChainCRF(nn.Module):
             raise DataError(f"labels are of the type {labels.dtype}; expected whole numbers")
         if labels.shape != scores.shape[:2]:
             raise DataError(f"labels have the shape {tuple(labels.shape)}; expected {tuple(scores.shape[:2])}")
-        path = labels.detach().cpu().numpy()[inside.numpy()].astype(np.int32)
+        path = labels.detach().cpu().numpy()[inside.numpy()]
         if len(path) and not 0 <= path.min() <= path.max() < len(self.transitions):
             raise DataError(f"labels from {path.min()} to {path.max()}; expected 0 to {len(self.transitions) - 1}")
         return path_losses(lattices, nodes, self.transitions, path)
@@ -67,8 +67,7 @@ class ChainCRF(nn.Module):
         """The best labels of each sentence."""
         inside, offsets = _inside(scores, lengths)
         nodes = self._nodes(scores, inside, offsets)
-        arrays = (one.detach().cpu().numpy().astype(np.float64) for one in (nodes, self.transitions))
-        path = Chains(offsets).best(*arrays).tolist()
+        path = Chains(offsets).best(array_of(nodes), array_of(self.transitions)).tolist()
         return [path[a:b] for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
 
     def _nodes(self, scores: Tensor, inside: Tensor, offsets: I64) -> Tensor:
@@ -125,13 +124,12 @@ class SegmentCRF(nn.Module):
     def best(self, scores: Tensor, lengths: Any = None) -> list[list[Segment]]:
         """The best segments of each sentence."""
         inside, offsets = _inside(scores, lengths, 4)
-        arrays = (one.detach().cpu().numpy().astype(np.float64) for one in self._parts(scores, inside))
-        path = Segments(offsets, self.types).best(*arrays)
+        path = Segments(offsets, self.types).best(*map(array_of, self._parts(scores, inside)))
         found: list[list[Segment]] = []
         for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
             starts = np.flatnonzero(path[a:b] % 2 == 0).tolist()
             kinds = (path[a:b][starts] // 2).tolist()
-            found.append(list(zip(starts, [*starts[1:], b - a], kinds, strict=True)))
+            found.append(list(zip(starts, [*starts, b - a][1:], kinds, strict=True)))
         return found
 
     def _parts(self, scores: Tensor, inside: Tensor) -> tuple[Tensor, Tensor]:
@@ -192,10 +190,13 @@ def _inside(scores: Tensor, lengths: Any, dimensions: int = 3) -> tuple[Tensor, 
         raise DataError(
             f"lengths have the shape {tuple(given.shape)} and the type {given.dtype}; a mask must be of the type bool"
         )
-    if given.is_floating_point() or tuple(given.shape) != (sentences,) or bool(((given < 0) | (given > tokens)).any()):
+    is_whole = not (given.is_floating_point() or given.is_complex())
+    counts = given.to(torch.int64) if is_whole else given
+    if not is_whole or tuple(given.shape) != (sentences,) or bool(((counts < 0) | (counts > tokens)).any()):
         raise DataError(
             f"lengths are {given.tolist()}; expected one from 0 to {tokens} for each of {sentences} sentences"
         )
+    given = counts
     offsets = np.concatenate([[0], np.cumsum(given.numpy().astype(np.int64))]).astype(np.int64)
     return torch.arange(tokens) < given[:, None], offsets
 

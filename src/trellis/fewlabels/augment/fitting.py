@@ -53,8 +53,15 @@ def check_use(source: Source, table: Table, methods: Mapping[str, Method]) -> No
     readers = [method for method in methods.values() if method.check is not None]
     if not readers:
         raise SettingError(f"a table is for mentions and synonyms, not for {', '.join(methods)}; leave it out")
-    left_out = [method.check(source, table) for method in readers if method.check is not None]
-    idle = set.intersection(*map(set, left_out))
+    left_out, refused = [], []
+    for method in readers:
+        try:
+            left_out.append(set(method.check(source, table) if method.check is not None else ()))
+        except SettingError as error:
+            refused.append(error)
+    if not left_out:  # no method can use it
+        raise refused[0]
+    idle = set.intersection(*left_out)
     if idle:
         warnings.warn(
             f"{of_file(table)}mentions of types that the labels of '{source.target}' have not are left out: "
