@@ -73,7 +73,7 @@ def test_how_many_models_there_will_be_is_known_before(sizes, more, corpus, held
     learning_curve(Spy(seen), corpus, heldout, sizes, repeats=3, more=more, progress=told.append)
     assert len(seen) == len(told) == models_to_train(sizes, len(corpus), 3, more is not None)
     assert told[0] == "10 of 60 sentences, 1 of 3"
-    assert told[1] == "10 of 60 sentences, 2 of 3; about 0 s left"
+    assert told[1] == "10 of 60 sentences, 2 of 3; about 1 s left"
 
 
 def test_scores_rise_with_more_labels_and_the_law_says_so():

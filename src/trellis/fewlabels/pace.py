@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import perf_counter
 
-_MINUTE, _HOUR = 60.0, 3600.0
+from trellis.training.estimate import roughly_seconds
 
 
 class Pace:
@@ -20,15 +20,8 @@ class Pace:
             return
         left = max(0.0, self._all - self._done)
         if self._done:
-            what += f"; about {_long((perf_counter() - self._began) * left / self._done)} left"
+            what += f"; about {roughly_seconds((perf_counter() - self._began) * left / self._done)} left"
         self._progress(what)
 
     def trained(self, tokens: float) -> None:
         self._done += tokens
-
-
-def _long(seconds: float) -> str:
-    """90 s, 12 min, 3.4 h."""
-    if seconds < 2 * _MINUTE:
-        return f"{seconds:.0f} s"
-    return f"{seconds / _MINUTE:.0f} min" if seconds < 2 * _HOUR else f"{seconds / _HOUR:.1f} h"
