@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,24 +28,37 @@ class Trie:
     @classmethod
     def build(cls, phrases: Sequence[str], phrase: I64, kind: I64) -> Trie:
         """The trie of `phrases`, tokens apart by a space; phrase[k] is of type kind[k]."""
-        words: dict[str, int] = {}
-        cut = [[words.setdefault(token, len(words)) for token in p.split(" ")] for p in phrases]
-        lengths = np.fromiter(map(len, cut), np.int64, len(cut))
+        flat = " ".join(phrases).split(" ") if len(phrases) else []  # one split is faster than one for each phrase
+        words = {token: number for number, token in enumerate(dict.fromkeys(flat))}
+        tokens = np.fromiter(map(words.__getitem__, flat), np.int64, len(flat))
+        lengths = np.fromiter((p.count(" ") for p in phrases), np.int64, len(phrases)) + 1
+        return cls.of_numbers(words, tokens, lengths, phrase, kind)
+
+    @classmethod
+    def of_numbers(cls, words: dict[str, int], tokens: I64, lengths: I64, phrase: I64, kind: I64) -> Trie:
+        """The same of phrases of so many tokens each, which are numbers of `words`, end to end."""
         begins = np.cumsum(lengths) - lengths
-        flat = np.fromiter((word for ids in cut for word in ids), np.int64, int(lengths.sum()))
-        node = np.zeros(len(phrases), np.int64)
+        node = np.zeros(len(lengths), np.int64)
         edges: list[I64] = []
         nodes = 1
+        longer = np.arange(len(lengths))
         for depth in range(int(lengths.max(initial=0))):
-            longer = np.flatnonzero(lengths > depth)
-            keys, which = np.unique(node[longer] * len(words) + flat[begins[longer] + depth], return_inverse=True)
+            longer = longer[lengths[longer] > depth]
+            keys, which = np.unique(node[longer] * len(words) + tokens[begins[longer] + depth], return_inverse=True)
             node[longer] = nodes + which
             nodes += len(keys)
             edges.append(keys)
         ends = node[phrase]
         order = np.lexsort((kind, ends))
-        first = np.searchsorted(ends[order], np.arange(nodes + 1))
+        first = np.append(0, np.cumsum(np.bincount(ends, minlength=nodes)))
         return cls(words, np.concatenate([np.zeros(0, np.int64), *edges]), kind[order], first)
+
+    @cached_property
+    def children(self) -> I64:
+        """I64[nodes + 1]: the edges from node v are those of the numbers children[v] up to children[v + 1]."""
+        nodes = len(self.edges) + 1
+        parents = self.edges // max(len(self.words), 1)
+        return np.append(0, np.cumsum(np.bincount(parents, minlength=nodes)))
 
     def matches(self, tokens: I64, offsets: I64) -> tuple[I64, I64, I64]:
         """Start, end and type of every phrase in the sentences of `tokens` (word numbers, -1: not in any phrase)."""

@@ -1,0 +1,110 @@
+"""What a labeling function is: a name, what it votes on, and its votes on a whole batch at once.
+
+    spans    segments of a sentence, by their type
+    tokens   one label for each token: of segments in any encoding, or any other
+    links    whether a token belongs with the one before it
+    items    one label for a whole item: a text, or any Python object
+
+A new kind is one file with a subclass and a function that makes it, and one line in `trellis.weak.functions`.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from trellis.corpus import Column, Corpus
+from trellis.errors import DataError, SettingError, shown
+from trellis.weak.functions.casts import Cast
+
+KINDS = ("spans", "tokens", "links", "items")
+_NAME = re.compile(r"[^\s,%\[\]]+")  # of columns too, which votes can be written to
+
+
+class LabelingFunction(ABC):
+    """Votes of `votes` (one of `KINDS`) by the name `name`.
+
+    `whole`: it has to see all sentences at once, so it cannot be streamed. `python`: it runs Python for each sentence
+    or item, so that more processes make it faster. `named`: whether its name was given, not made up.
+    """
+
+    python: ClassVar[bool] = False
+    whole: bool = False
+
+    def __init__(self, votes: str, name: str | None, otherwise: str):
+        self.votes = votes
+        self.named = name is not None
+        self.name = check_name(otherwise if name is None else name)
+
+    @abstractmethod
+    def on(self, data: Any, first: int = 0) -> Cast:
+        """The votes on a corpus (of functions on items: on a sequence of them), before which there are `first` other
+        sentences (items): messages count these, too."""
+
+    def __repr__(self) -> str:
+        return f"<labeling function {self.name!r} on {self.votes}>"
+
+    def failed(self, what: str, data: Any, first: int, at: int, token: int | None = None) -> DataError:
+        """The error that says where: function, sentence (item) number `at` of the batch, and its token."""
+        message = f"the labeling function '{self.name}' {what}"
+        if not isinstance(data, Corpus):
+            return DataError(f"item {first + at + 1}: {message}")
+        a, b = int(data.offsets[at]), int(data.offsets[at + 1])
+        place = f"sentence {first + at + 1}"
+        if token is not None and 0 <= token < b - a:
+            words = data[next(iter(data.columns))]
+            place += f", token {token + 1} ({words.strings[words.ids[a + token]]!r})"
+        line = None
+        if data.path is not None and data.lines is not None and a < b:
+            line = int(data.lines[a + (token if token is not None and 0 <= token < b - a else 0)])
+        return DataError(f"{place}: {message}", data.path, line)
+
+
+def check_name(name: object) -> str:
+    """The same name, if votes by it can be a column."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise SettingError(
+            f"{shown(name)} cannot name a labeling function; expected text without spaces, commas, % and brackets"
+        )
+    return name
+
+
+def made_up(kind: str, *parts: object) -> str:
+    """A name for a function that was given none: its kind and what it votes for."""
+    return re.sub(r"[\s,%\[\]]+", "_", "-".join([kind, *map(str, parts)]))
+
+
+def check_label(label: object, whose: str) -> str:
+    """The same label: text, and some."""
+    if not isinstance(label, str) or not label or any(c.isspace() for c in label):
+        raise SettingError(f"{whose} votes {shown(label)}; expected a label: text without spaces")
+    return label
+
+
+def column_of(corpus: Corpus, name: str | None, whose: str) -> Column:
+    """The column that a function looks at: the first if it names none."""
+    if name is None:
+        return next(iter(corpus.columns.values()))
+    if name not in corpus.columns:
+        known = ", ".join(corpus.columns)
+        raise SettingError(f"the labeling function '{whose}' looks at '{name}'; the columns are: {known}")
+    return corpus[name]
+
+
+def check_functions(functions: Iterable[object]) -> list[LabelingFunction]:
+    """The same as a list: labeling functions, all of different names."""
+    found: list[LabelingFunction] = []
+    for one in [functions] if isinstance(functions, LabelingFunction) else functions:
+        if not isinstance(one, LabelingFunction):
+            hint = "; decorate it with @spans, @tokens, @links or @items" if callable(one) else ""
+            raise SettingError(f"{shown(one)} is no labeling function{hint}")
+        found.append(one)
+    if not found:
+        raise SettingError("no labeling function is given; at least one is needed")
+    names = [one.name for one in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise SettingError(f"two labeling functions are called '{name}'; give each a name of its own: name=...")
+    return found

@@ -1,0 +1,47 @@
+"""Votes of any kind as segments: what label spaces, linking and consistency of documents ask for."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.labels import detect, read_segments, segment_types
+from trellis.labels.encoding import OUTSIDE
+from trellis.weak.functions.casts import SpanVotes, TokenVotes
+
+BOOL = NDArray[np.bool_]
+I64 = NDArray[np.int64]
+
+
+def spells_segments(labels: tuple[str, ...]) -> bool:
+    """Whether labels of tokens spell segments; where there are none, they may."""
+    return not labels or detect(labels) is not None
+
+
+def types_of(cast: SpanVotes | TokenVotes) -> list[str]:
+    """The types that are voted for."""
+    if isinstance(cast, TokenVotes):
+        return segment_types(cast.labels)
+    return [label for label in cast.labels if label != OUTSIDE]
+
+
+def as_spans(cast: SpanVotes | TokenVotes, offsets: I64) -> tuple[SpanVotes, BOOL]:
+    """The segments that are voted for, labels being types, and the tokens voted to be in none, BOOL[tokens].
+
+    Labels of tokens are read as conlleval reads them, an abstention like an O.
+    """
+    outside = np.zeros(int(offsets[-1]), np.bool_)
+    if isinstance(cast, SpanVotes):
+        if OUTSIDE not in cast.labels:
+            return cast, outside
+        nothing = cast.label == cast.labels.index(OUTSIDE)
+        for start, end in zip(cast.start[nothing].tolist(), cast.end[nothing].tolist(), strict=True):
+            outside[start:end] = True
+        kept = ~nothing
+        return SpanVotes(cast.start[kept], cast.end[kept], cast.label[kept], cast.labels), outside
+    labels = [*cast.labels, OUTSIDE]  # the last one for those who abstain, whose number is -1
+    ids = np.where(cast.ids < 0, len(labels) - 1, cast.ids)
+    start, end, kind = read_segments(ids, labels, offsets)
+    if OUTSIDE in cast.labels:
+        outside = cast.ids == cast.labels.index(OUTSIDE)
+    return SpanVotes(start, end, kind, tuple(segment_types(labels))), outside

@@ -1,0 +1,203 @@
+"""What every label model is: votes in, probabilities of the true labels out.
+
+A model is fitted to votes alone. Labels known for some other votes (`dev`) only tell how good it is, beside majority
+vote: a model that does not beat that is not worth its trouble, and says so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import warnings
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import DataError, NotFittedError, SettingError
+from trellis.labels import convert
+from trellis.models.base import Estimator
+from trellis.weak.beside import Beside
+from trellis.weak.votes import ABSTAINS, Space, Votes
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+Dev = tuple[Votes, I32]  # votes, and gold labels as numbers of the labels voted for, -1 where not known
+
+_log = logging.getLogger("trellis")
+
+
+class LabelModel(Estimator):
+    """Subclasses learn in `_learn` and answer in `_probabilities`, both in the space that `_in_own_space` says; what
+    they learnt is in `_learnt` (arrays) for the model file, and comes back by `_restore`."""
+
+    name: ClassVar[str]
+    needs_votes: ClassVar[bool] = True
+
+    functions_: tuple[str, ...]
+    linkers_: tuple[str, ...]
+    space_: Space  # of the votes
+    own_space_: Space  # of the probabilities: IO for segments, unless a model says otherwise
+    beside_: Beside | None
+
+    def fit(self, votes: Votes, dev: Dev | None = None) -> Self:
+        """Learns from votes. dev: other votes with their gold labels, I32[tokens] as numbers of the labels voted for
+        (-1: not known), to be judged by beside majority vote."""
+        if not isinstance(votes, Votes):
+            raise DataError(f"votes are of the type {type(votes).__name__}; expected Votes: weak.apply makes them")
+        if not votes.functions:
+            raise SettingError("there is no labeling function that votes; linking functions alone say no label")
+        if self.needs_votes and not votes.voted.any():
+            raise DataError(
+                f"every one of {len(votes.functions)} functions abstains on all {votes.tokens:,} tokens; there is "
+                "nothing to learn from"
+            )
+        own = self._in_own_space(votes)
+        self.functions_, self.linkers_ = votes.functions, votes.linkers
+        self.space_, self.own_space_ = votes.space, own.space
+        self._warn_of_what_nobody_tells(own)
+        self._learn(own)
+        self.beside_ = None
+        if dev is not None or self.name != "majority":
+            self._compare(*((votes, None) if dev is None else dev))
+        return self
+
+    def probabilities(self, votes: Votes) -> F64:
+        """P(label | votes), F64[tokens, labels], for the labels `own_labels`."""
+        return self._probabilities(self._fitting(votes))
+
+    def best(self, votes: Votes) -> I32:
+        """The labels I32[tokens] as numbers of `labels_`: IOB2 where they are of segments."""
+        return self._spelt(self._decoded(self._fitting(votes)), votes)
+
+    def predict(self, votes: Votes) -> list[list[str]]:
+        """The labels of each sentence."""
+        found = [self.labels_[i] for i in self.best(votes).tolist()]
+        return [found[a:b] for a, b in itertools.pairwise(votes.offsets.tolist())]
+
+    def predict_marginals(self, votes: Votes) -> list[F64]:
+        """The probabilities of each sentence, F64[tokens, labels] each; see `own_labels`."""
+        return np.split(self.probabilities(votes), votes.offsets[1:-1])
+
+    @property
+    def labels_(self) -> tuple[str, ...]:
+        """What `predict` says."""
+        self._check_fitted()
+        return self.space_.labels
+
+    @property
+    def own_labels(self) -> tuple[str, ...]:
+        """The columns of `probabilities`."""
+        self._check_fitted()
+        return self.own_space_.labels
+
+    def learned_accuracy(self, votes: Votes) -> dict[str, float | None]:
+        """How often each function is right, as far as the model knows: the mean, over its votes, of the probability of
+        the labels it votes for. None for one that never votes."""
+        own, chances = self._fitting(votes), self.probabilities(votes)
+        right = np.einsum("njk,nk->nj", _admitted(own), chances) if own.tokens * len(own.names) < 1 << 22 else None
+        out: dict[str, float | None] = {}
+        for j, name in enumerate(own.functions):
+            where = np.flatnonzero(own.voted[:, j])
+            if right is not None:
+                mean = right[where, j]
+            else:
+                mean = (own.space.admits[own.values[where, j]] * chances[where]).sum(axis=1)
+            out[name] = float(mean.mean()) if len(where) else None
+        return out
+
+    def save(self, path: str | Path) -> None:
+        """Writes the model file, whole or not at all."""
+        from trellis.weak.models.serial import save
+
+        self._check_fitted()
+        save(self, path)
+
+    def _learn(self, votes: Votes) -> None:
+        raise NotImplementedError
+
+    def _probabilities(self, votes: Votes) -> F64:
+        raise NotImplementedError
+
+    def _decoded(self, votes: Votes) -> I32:
+        """The labels of the own space; of labels that are equally probable, the one that is more frequent."""
+        chances = self._probabilities(votes)
+        order = np.argsort(-self._frequency(), kind="stable")
+        best = chances.max(axis=1, keepdims=True)
+        near = chances[:, order] >= best * (1.0 - 1e-9)
+        return order[near.argmax(axis=1)].astype(np.int32)
+
+    def _frequency(self) -> F64:
+        """How frequent labels are, as far as the model knows, F64[labels]."""
+        raise NotImplementedError
+
+    def _learnt(self) -> dict[str, NDArray[Any]]:
+        raise NotImplementedError
+
+    def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
+        raise NotImplementedError
+
+    def _in_own_space(self, votes: Votes) -> Votes:
+        return votes.in_io()
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "own_space_"):
+            raise NotFittedError(f"this {type(self).__name__} has learnt nothing yet; call fit")
+
+    def _fitting(self, votes: Votes) -> Votes:
+        """Votes with the functions and names that the model knows."""
+        self._check_fitted()
+        missing = [name for name in self.functions_ if name not in votes.functions]
+        if missing:
+            raise DataError(
+                f"the model knows the function {missing[0]!r}, which does not vote here; there are: "
+                f"{', '.join(votes.functions)}"
+            )
+        foreign = set(votes.functions) - set(self.functions_)
+        if foreign:
+            warnings.warn(f"the model does not know {', '.join(sorted(foreign))}; not heard", stacklevel=4)
+        own = self._in_own_space(votes.only(self.functions_))
+        table = [self.own_space_.index.get(name, ABSTAINS) for name in own.names]
+        values = np.array([*table, ABSTAINS], np.int32)[own.values]
+        unknown = (values == ABSTAINS) & own.voted
+        if unknown.any():
+            which = sorted({own.names[i] for i in np.unique(own.values[unknown]).tolist()})
+            warnings.warn(f"votes for {', '.join(which)}, of which the model knows nothing, are not heard", stacklevel=4)
+        return Votes(values, own.functions, self.own_space_, own.offsets, own.links, own.linkers)
+
+    def _spelt(self, ids: I32, votes: Votes) -> I32:
+        """Labels of the own space -> of the votes' space: runs of a type become segments."""
+        if self.own_space_.encoding == self.space_.encoding:
+            return ids
+        written, names = convert(ids, self.own_labels, votes.offsets, "iob2", encoding="io")
+        return np.array([self.space_.index[name] for name in names], np.int32)[written]
+
+    def _warn_of_what_nobody_tells(self, own: Votes) -> None:
+        """Labels of which only coarse names are voted cannot be told apart."""
+        used = np.bincount(own.values[own.voted], minlength=len(own.names)) > 0
+        for name, members in own.space.coarse.items():
+            told = [one for one in members if used[own.space.index[one]]]
+            if used[own.space.index[name]] and not told:
+                warnings.warn(
+                    f"{name} is voted for, but no function tells {', '.join(members)} apart; where it is right, the "
+                    "choice among them is a guess",
+                    stacklevel=4,
+                )
+
+    def _compare(self, votes: Votes, gold: I32 | None) -> None:
+        from trellis.weak.models.majority import MajorityVote
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said already
+            majority = MajorityVote().fit(votes)
+        self.beside_ = Beside.of(self, majority, votes, gold)
+        _log.info("%s", self.beside_.as_text())
+        if self.beside_.is_worse:
+            warnings.warn(self.beside_.warning(), stacklevel=4)
+
+
+def _admitted(votes: Votes) -> NDArray[np.bool_]:
+    """BOOL[tokens, functions, labels]: which labels each vote may mean; all False for an abstention."""
+    table = np.concatenate([votes.space.admits, np.zeros((1, len(votes.labels)), np.bool_)])
+    return np.asarray(table[votes.values])

@@ -1,0 +1,163 @@
+"""The conditionally independent model of votes and truth (data programming; Ratner et al. 2016): three numbers tell
+how votes come about.
+
+    balance(y)    how frequent a label is
+    b_j           how often function j votes at all; with abstention="class", how often where the label is y
+    a_j           how often it is right when it votes; when it is wrong, it is so in any of the L - 1 ways alike
+
+    P(vote | y) = 1 - b_j                      it abstains
+                  b_j a_j                      it votes for y, or for a coarse label that may be y
+                  b_j (1 - a_j) / (L - 1)      it votes for another
+
+Far fewer numbers than tables of confusions (`dawid_skene`), so they can be learnt from far fewer votes. Functions of a
+group that are nearly copies of each other (`structure`) count together as one: each by its share.
+
+EM starts with functions that agree with each other; a_j has a prior of `prior` observations, `trust` of them right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import SettingError
+from trellis.weak.em import check_settings, climb, softened
+from trellis.weak.models.contract import LabelModel
+from trellis.weak.models.serial import array_of, shares_of
+from trellis.weak.models.weighted import agreement
+from trellis.weak.patterns import Patterns
+from trellis.weak.structure import Structure, groups_of
+from trellis.weak.models.majority import shares, tally
+from trellis.weak.votes import ABSTAINS, Votes
+
+BOOL = NDArray[np.bool_]
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+
+ABSTENTION = ("alike", "class")
+_SURE = 1e-6
+
+
+class Generative(LabelModel):
+    """As above."""
+
+    name = "generative"
+
+    def __init__(
+        self,
+        structure: Structure = "learned",
+        abstention: str = "alike",
+        prior: float = 2.0,
+        trust: float = 0.7,
+        max_iter: int = 500,
+        tol: float = 1e-8,
+    ):
+        self.structure = structure
+        self.abstention = abstention
+        self.prior = prior
+        self.trust = trust
+        self.max_iter = max_iter
+        self.tol = tol
+
+    @property
+    def accuracies_(self) -> dict[str, float]:
+        """a_j by function."""
+        self._check_fitted()
+        return dict(zip(self.functions_, self.right_.tolist(), strict=True))
+
+    @property
+    def class_balance_(self) -> dict[str, float]:
+        """How frequent labels are among what is voted on."""
+        self._check_fitted()
+        return dict(zip(self.own_labels, self.balance_.tolist(), strict=True))
+
+    def _learn(self, votes: Votes) -> None:
+        check_settings(self.max_iter, self.tol, prior=self.prior, trust=self.trust)
+        if self.abstention not in ABSTENTION or not 0 < self.trust < 1 or not self.prior > 0:
+            raise SettingError(
+                f"abstention={self.abstention!r}, trust={self.trust!r}, prior={self.prior!r}; expected abstention "
+                f"{' or '.join(ABSTENTION)}, trust between 0 and 1, prior > 0"
+            )
+        patterns = Patterns.of_votes(votes.values)
+        start = shares(tally(patterns.rows, votes.space), votes.space)
+        groups = groups_of(self.structure, votes.functions, patterns, start * patterns.counts[:, None])
+        self.groups_ = [[votes.functions[j] for j in group] for group in groups]
+        self.share_ = np.empty(len(votes.functions))
+        for group in groups:
+            self.share_[group] = 1.0 / len(group)
+        counts = patterns.counts * self._heard(patterns.rows, votes)
+        voted, hits = patterns.rows != ABSTAINS, _hits(patterns.rows, votes)
+        labels = len(votes.labels)
+        self.right_ = agreement(patterns, votes)
+        self.votes_ = np.tile((counts @ voted + 0.5) / (counts.sum() + 1.0), (labels, 1)).T
+        self.balance_ = (counts @ start + 1.0) / (counts.sum() + labels)
+
+        def steps() -> Iterator[float]:
+            while True:
+                chances, likelihood = softened(self._scores(voted, hits))
+                yield float(counts @ likelihood) + self._log_prior()
+                weights = chances * counts[:, None]
+                for j in range(len(self.right_)):
+                    cast = weights[voted[:, j]]
+                    right = float((cast * hits[voted[:, j], j]).sum())
+                    self.right_[j] = (right + self.trust * self.prior) / (cast.sum() + self.prior)
+                    if self.abstention == "class":
+                        self.votes_[j] = (cast.sum(axis=0) + 0.5) / (weights.sum(axis=0) + 1.0)
+                self.right_ = np.clip(self.right_, _SURE, 1.0 - _SURE)
+                self.balance_ = (weights.sum(axis=0) + 1.0) / (weights.sum() + labels)
+
+        self.climb_ = climb(steps(), self.max_iter, self.tol, type(self).__name__)
+
+    def _heard(self, rows: I32, votes: Votes) -> BOOL | float:
+        """Which patterns tell anything: where silence does not, and what nobody votes on is O, only those with votes."""
+        silent = votes.space.outside is not None and self.abstention == "alike"
+        return np.asarray((rows != ABSTAINS).any(axis=1)) if silent else 1.0
+
+    def _scores(self, voted: BOOL, hits: BOOL) -> F64:
+        """log P(votes, y), F64[patterns, labels]; hits BOOL[patterns, functions, labels]."""
+        wrong = np.log((1.0 - self.right_) / max(1, len(self.balance_) - 1))
+        scores = np.tile(np.log(self.balance_), (len(voted), 1))
+        for j, share in enumerate(self.share_.tolist()):
+            cast = np.where(hits[:, j], np.log(self.right_[j]), wrong[j]) + np.log(self.votes_[j])
+            scores += share * np.where(voted[:, [j]], cast, np.log1p(-self.votes_[j]))
+        return scores
+
+    def _log_prior(self) -> float:
+        right = self.trust * self.prior * np.log(self.right_) + (1 - self.trust) * self.prior * np.log1p(-self.right_)
+        some = 0.5 * (np.log(self.votes_) + np.log1p(-self.votes_)) if self.abstention == "class" else np.zeros(1)
+        return float(self.share_ @ right + np.log(self.balance_).sum() + some.sum())
+
+    def _probabilities(self, votes: Votes) -> F64:
+        patterns = Patterns.of_votes(votes.values)
+        scores = self._scores(patterns.rows != ABSTAINS, _hits(patterns.rows, votes))
+        silent = (patterns.rows == ABSTAINS).all(axis=1)
+        if votes.space.outside is not None:
+            if self.abstention == "alike":
+                scores[silent] = -np.inf
+            scores[silent, votes.space.outside] = np.maximum(scores[silent, votes.space.outside], 0.0)
+        return softened(scores)[0][patterns.of]
+
+    def _frequency(self) -> F64:
+        return self.balance_
+
+    def _learnt(self) -> dict[str, NDArray[Any]]:
+        return {"right": self.right_, "votes": self.votes_, "balance": self.balance_, "share": self.share_}
+
+    def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
+        functions, labels = len(self.functions_), len(self.own_labels)
+        self.right_ = array_of(learnt, "right", np.float64, (functions,))
+        self.votes_ = array_of(learnt, "votes", np.float64, (functions, labels))
+        self.share_ = array_of(learnt, "share", np.float64, (functions,))
+        self.balance_ = shares_of(learnt, "balance", (labels,))
+        for values in (self.right_, self.votes_, self.balance_):
+            if not (values.min() > 0 and values.max() <= 1):
+                raise ValueError("a probability is not between 0 and 1")
+
+
+def _hits(rows: I32, votes: Votes) -> BOOL:
+    """BOOL[patterns, functions, labels]: whether the vote may mean the label."""
+    table = np.concatenate([votes.space.admits, np.zeros((1, len(votes.labels)), np.bool_)])
+    return np.asarray(table[rows])

@@ -1,0 +1,164 @@
+"""A hidden Markov model of the votes on a sentence: the true labels are a chain, and each token's votes depend on its
+label (after Nguyen et al. 2017 and Lison et al. 2020).
+
+    P(votes, y) = start(y_1)  prod_t follow(y_t | y_(t-1))  prod_t prod over voters v of P(outcome of v at t | y_t)
+
+Fitted by EM: forward-backward over the sentences (`lattice.Chain`), whose scores are those of patterns of votes.
+Labels are IOB2, as are votes, so it is learnt where functions begin segments too early or too late; with `space="io"`
+only types count.
+
+Started from majority vote and left alone, EM soon finds states that explain the votes better than the labels do. What
+keeps it with them is the anchor (see `emissions`): so many times the counts of majority vote are added to those of
+every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import SettingError
+from trellis.labels import first_tokens, legal_transitions
+from trellis.lattice import Chain
+from trellis.weak.em import check_settings, climb
+from trellis.weak.emissions import Emissions, Evidence
+from trellis.weak.models.contract import LabelModel
+from trellis.weak.models.dawid_skene import check_positive
+from trellis.weak.models.majority import shares, tally
+from trellis.weak.models.serial import emissions_from, emissions_in
+from trellis.weak.patterns import Patterns
+from trellis.weak.structure import Structure
+from trellis.weak.votes import Space, Votes
+
+BOOL = NDArray[np.bool_]
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+
+class HMMAggregator(LabelModel):
+    """structure: see `structure`; anchor and smoothing: see `emissions`; space: "iob2" or "io"."""
+
+    name = "hmm"
+
+    def __init__(
+        self,
+        space: str = "iob2",
+        structure: Structure = "learned",
+        anchor: float = 10.0,
+        smoothing: float = 5.0,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+    ):
+        self.space = space
+        self.structure = structure
+        self.anchor = anchor
+        self.smoothing = smoothing
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _in_own_space(self, votes: Votes) -> Votes:
+        if self.space not in ("io", "iob2"):
+            raise SettingError(f"the space is {self.space!r}; expected 'io' or 'iob2'")
+        return votes if self.space == "iob2" else votes.in_io()
+
+    def _learn(self, votes: Votes) -> None:
+        check_settings(self.max_iter, self.tol, anchor=self.anchor)
+        check_positive("smoothing", self.smoothing)
+        patterns = Patterns.of_votes(votes.values)
+        start = shares(tally(patterns.rows, votes.space), votes.space)
+        weights = start * patterns.counts[:, None]
+        evidence = Evidence(votes, patterns, weights, self.structure, self.anchor, self.smoothing)
+        self.groups_ = [[votes.functions[j] for j in group] for group in evidence.voters.groups]
+        legal = legal_of(votes.space)
+        nodes = start[patterns.of]
+        begins = first_tokens(votes.offsets)
+        inner = np.flatnonzero(~begins)
+        first, follow = nodes[begins].sum(axis=0), nodes[inner - 1].T @ nodes[inner]
+        believed = [self.anchor * first + even(legal[0], self.smoothing)]
+        believed += [self.anchor * follow * legal[1] + even(legal[1], self.smoothing)]
+        self._start_links(votes, nodes)
+
+        def steps() -> Iterator[float]:
+            nonlocal weights, first, follow
+            while True:
+                logs, prior = evidence.estimate(weights)
+                self.start_ = _shares((first + believed[0]) * legal[0])
+                self.follow_ = _shares((follow + believed[1]) * legal[1])
+                self.emissions_ = Emissions(evidence.voters, logs, logs[:0])
+                prior += sum_of(believed[0], self.start_) + sum_of(believed[1], self.follow_)
+                nodes, follow, likelihood, more = self._expected(evidence.scores(logs)[patterns.of], votes)
+                weights, first = patterns.sums(nodes), nodes[begins].sum(axis=0)
+                yield likelihood + prior + more
+
+        self.climb_ = climb(steps(), self.max_iter, self.tol, type(self).__name__)
+        self.emissions_ = evidence.emissions(self.emissions_.logs, weights, self.smoothing)
+
+    def _start_links(self, votes: Votes, nodes: F64) -> None:
+        """For models that hear linking functions."""
+
+    def _expected(self, scores: F64, votes: Votes) -> tuple[F64, F64, float, float]:
+        """P(label) of each token, expected transitions, log P(votes), and the log prior of what else was learnt."""
+        answer = self._chain(scores, votes).marginals(arcs=True)
+        assert answer.arcs is not None
+        return answer.nodes, answer.arcs, float(answer.log_z.sum()), 0.0
+
+    def _chain(self, scores: F64, votes: Votes) -> Chain:
+        """The paths of all sentences; scores F64[tokens, labels]: log P(votes | label)."""
+        scores = scores.copy()
+        scores[first_tokens(votes.offsets)] += _log(self.start_)
+        return Chain(scores, _log(self.follow_), votes.offsets)
+
+    def _chains(self, votes: Votes) -> Iterator[Chain]:
+        """The paths of all sentences, in pieces, to be asked."""
+        patterns = Patterns.of_votes(votes.values)
+        yield self._chain(self.emissions_.scores(patterns.rows)[patterns.of], votes)
+
+    def _probabilities(self, votes: Votes) -> F64:
+        return np.concatenate([chain.marginals().nodes for chain in self._chains(votes)])
+
+    def _decoded(self, votes: Votes) -> I32:
+        return np.concatenate([chain.best()[0] for chain in self._chains(votes)])
+
+    def _frequency(self) -> F64:
+        return self.start_
+
+    def _learnt(self) -> dict[str, NDArray[Any]]:
+        return {"start": self.start_, "follow": self.follow_, **emissions_in(self.emissions_)}
+
+    def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
+        labels = len(self.own_labels)
+        self.emissions_ = emissions_from(learnt, len(self.functions_), len(self.own_space_.names), labels)
+        self.start_, self.follow_ = learnt["start"], learnt["follow"]
+
+
+def legal_of(space: Space) -> tuple[BOOL, BOOL]:
+    """Which labels may begin a sentence, BOOL[labels], and which may follow which, BOOL[labels, labels]."""
+    labels = len(space.labels)
+    if space.encoding is None:
+        return np.ones(labels, np.bool_), np.ones((labels, labels), np.bool_)
+    start, follow, _ = legal_transitions(space.labels, space.encoding)
+    return start, follow
+
+
+def even(legal: BOOL, many: float) -> F64:
+    """So many observations, spread evenly over what is legal, in each row."""
+    return np.asarray(legal * (many / legal.sum(axis=-1, keepdims=True)))
+
+
+def _shares(counts: F64) -> F64:
+    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
+
+
+def _log(shares: F64) -> F64:
+    with np.errstate(divide="ignore"):
+        return np.log(shares)
+
+
+def sum_of(counts: F64, shares: F64) -> float:
+    """Sum of counts * log shares; what is impossible is never counted."""
+    there = counts > 0
+    return float((counts[there] * np.log(shares[there])).sum())

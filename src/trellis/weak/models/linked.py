@@ -1,0 +1,119 @@
+"""The linked hidden Markov model (Safranchik et al. 2020): as `hmm`, and linking functions tell which neighbours belong
+together.
+
+What a linking function says of a token and the one before it depends on whether both are of one segment:
+
+    P(votes, links, y) = P(votes, y) prod_t prod over linkers l of P(link of l at t | joined(y_(t-1), y_t))
+
+so it speaks about arcs, not about labels: "these two words are one name", whatever kind of name. Its three outcomes
+(abstains, apart, together) have two distributions, learnt with all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import SettingError
+from trellis.labels import first_tokens, runs
+from trellis.labels.encoding import split
+from trellis.lattice import Chain
+from trellis.weak.models.hmm import HMMAggregator, sum_of
+from trellis.weak.models.serial import array_of
+from trellis.weak.votes import Space, Votes
+
+BOOL = NDArray[np.bool_]
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+_AT_ONCE = 1 << 22  # numbers of positional transitions in memory
+
+
+class LinkedHMM(HMMAggregator):
+    """As above; the parameters are those of HMMAggregator."""
+
+    name = "linked-hmm"
+
+    def _learn(self, votes: Votes) -> None:
+        if not votes.linkers:
+            raise SettingError("no linking function votes here; use hmm, or add one (links, or columns named link:...)")
+        super()._learn(votes)
+
+    def _start_links(self, votes: Votes, nodes: F64) -> None:
+        joined = joined_of(votes.space)
+        chance = np.zeros(votes.tokens)
+        inner = np.flatnonzero(~first_tokens(votes.offsets))
+        chance[inner] = ((nodes[inner - 1] @ joined) * nodes[inner]).sum(axis=1)
+        self._believed = self.anchor * link_counts(votes, chance) + self.smoothing / 3.0
+        self._together = link_counts(votes, chance)
+
+    def _expected(self, scores: F64, votes: Votes) -> tuple[F64, F64, float, float]:
+        counts = self._together + self._believed
+        self.links_ = counts / counts.sum(axis=-1, keepdims=True)
+        nodes, arcs, likelihood = np.empty_like(scores), np.zeros((scores.shape[1],) * 2), 0.0
+        joined, chance = joined_of(votes.space), np.zeros(votes.tokens)
+        for a, b, chain in self._pieces(self._chain(scores, votes), votes):
+            answer = chain.marginals(arcs=True)
+            assert answer.arcs is not None
+            nodes[a:b] = answer.nodes
+            likelihood += float(answer.log_z.sum())
+            inner = a + np.flatnonzero(~first_tokens(chain.offsets))
+            arcs += answer.arcs[inner - a].sum(axis=0)
+            chance[inner] = (answer.arcs[inner - a] * joined).sum(axis=(1, 2))
+        self._together = link_counts(votes, chance)
+        return nodes, arcs, likelihood, sum_of(self._believed, self.links_)
+
+    def _pieces(self, whole: Chain, votes: Votes) -> Iterator[tuple[int, int, Chain]]:
+        """Sentences first to last of the chain, with what links say of their arcs: one block of transitions a token,
+        so only as many sentences at a time as fit in memory."""
+        labels, joined = whole.scores.shape[1], joined_of(votes.space)
+        logs, links = np.log(self.links_), votes.links.astype(np.int64) + 1
+        says = np.zeros((votes.tokens, 2))  # log P(links | not joined), log P(links | joined)
+        for i in range(len(votes.linkers)):
+            says += logs[i].T[links[:, i]]
+        for first, last in runs(votes.offsets, max(1, _AT_ONCE // labels**2)):
+            a, b = int(votes.offsets[first]), int(votes.offsets[last])
+            blocks = whole.transitions + np.where(joined, says[a:b, 1, None, None], says[a:b, 0, None, None])
+            yield a, b, Chain(whole.scores[a:b], blocks, votes.offsets[first : last + 1] - a)
+
+    def _chains(self, votes: Votes) -> Iterator[Chain]:
+        missing = [name for name in self.linkers_ if name not in votes.linkers]
+        if missing:
+            raise SettingError(f"the model knows the linking function {missing[0]!r}, which does not vote here")
+        at = [votes.linkers.index(name) for name in self.linkers_]
+        known = replace(votes, links=votes.links[:, at], linkers=self.linkers_)
+        for whole in super()._chains(known):
+            for _, _, chain in self._pieces(whole, known):
+                yield chain
+
+    def _learnt(self) -> dict[str, NDArray[Any]]:
+        return {**super()._learnt(), "links": self.links_}
+
+    def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
+        super()._restore(learnt)
+        self.links_ = array_of(learnt, "links", np.float64, (len(self.linkers_), 2, 3))
+
+
+def joined_of(space: Space) -> BOOL:
+    """BOOL[labels before, labels]: whether two neighbours are of one segment; of plain labels, whether they are alike."""
+    if space.encoding is None:
+        return np.eye(len(space.labels), dtype=np.bool_)
+    parts = [split(label) for label in space.labels]
+    return np.array([[k[0] == "I" and i[1] == k[1] and i[0] != "O" for k in parts] for i in parts], np.bool_)
+
+
+def link_counts(votes: Votes, chance: F64) -> F64:
+    """What linkers say of neighbours that are (not) joined, F64[linkers, 2, 3]; chance F64[tokens] that they are."""
+    inner = ~first_tokens(votes.offsets)
+    out = np.empty((len(votes.linkers), 2, 3))
+    for i in range(len(votes.linkers)):
+        says = votes.links[inner, i].astype(np.int64) + 1
+        out[i, 0] = np.bincount(says, 1.0 - chance[inner], 3)
+        out[i, 1] = np.bincount(says, chance[inner], 3)
+    return out
+

@@ -1,0 +1,163 @@
+"""Accuracies in closed form, from how often three functions agree two by two (Fu et al. 2020, for any number of labels).
+
+A function that is right with probability a, wrong in any of L - 1 ways alike, is better than chance by
+
+    e = (L a - 1) / (L - 1)                       1: always right, 0: chance
+
+Where two functions vote independently of each other given the truth, whatever the frequencies of the labels,
+
+    M_ij = (L P(i and j agree) - 1) / (L - 1) = e_i e_j
+
+so that |e_i| = sqrt(M_ij M_ik / M_jk): of all triplets the median, that of functions which check each other more often
+first. No iterations, nothing to start from. What cannot be told is which way round; functions are taken to be better
+than chance. Labels' frequencies follow by EM with accuracies as they are, which has one optimum.
+
+Votes for coarse labels agree with any of their labels. Functions that vote for one and the same label alone always
+agree, which tells nothing; the model is for functions that can contradict each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import DataError, SettingError
+from trellis.weak.em import climb, softened
+from trellis.weak.models.contract import LabelModel
+from trellis.weak.models.majority import shares, tally
+from trellis.weak.models.serial import array_of, shares_of
+from trellis.weak.models.weighted import log_odds, weighed
+from trellis.weak.patterns import Patterns
+from trellis.weak.structure import Structure, groups_of
+from trellis.weak.votes import ABSTAINS, Votes
+
+F64 = NDArray[np.float64]
+
+_LEAST = 0.02  # of M_jk: dividing by less would be dividing by noise
+_MOST_EXCESS = 0.98
+
+
+class Triplets(LabelModel):
+    """structure: functions of one group are never in one triplet, and count together as one (see `structure`)."""
+
+    name = "triplets"
+
+    def __init__(self, structure: Structure = "learned", max_iter: int = 500, tol: float = 1e-8):
+        self.structure = structure
+        self.max_iter = max_iter
+        self.tol = tol
+
+    @property
+    def accuracies_(self) -> dict[str, float]:
+        """a by function."""
+        self._check_fitted()
+        return dict(zip(self.functions_, self.right_.tolist(), strict=True))
+
+    @property
+    def class_balance_(self) -> dict[str, float]:
+        """How frequent labels are among what is voted on."""
+        self._check_fitted()
+        return dict(zip(self.own_labels, self.balance_.tolist(), strict=True))
+
+    def _learn(self, votes: Votes) -> None:
+        if len(votes.functions) < 3:
+            raise SettingError(
+                f"triplets need three functions; there are {len(votes.functions)}: use generative, or majority"
+            )
+        patterns = Patterns.of_votes(votes.values)
+        start = shares(tally(patterns.rows, votes.space), votes.space)
+        groups = groups_of(self.structure, votes.functions, patterns, start * patterns.counts[:, None])
+        self.groups_ = [[votes.functions[j] for j in group] for group in groups]
+        home = {j: g for g, group in enumerate(groups) for j in group}
+        self.share_ = np.array([1.0 / len(groups[home[j]]) for j in range(len(votes.functions))])
+        # where no function says O, it is not among the labels that those that vote can be right or wrong about
+        self.ways_ = max(2, len(votes.labels) - int(votes.space.outside is not None and not (votes.values == 0).any()))
+        excess, sure = moments(patterns, votes, self.ways_)
+        found = [excess_of(i, excess, sure, home) for i in range(len(votes.functions))]
+        if all(one is None for one in found):
+            raise DataError(
+                "no three functions vote on the same tokens often enough to check each other; use generative, or "
+                "majority"
+            )
+        typical = float(np.median([one for one in found if one is not None]))
+        e = np.array([typical if one is None else one for one in found])
+        self.right_ = (1.0 + (self.ways_ - 1) * np.clip(e, 0.0, _MOST_EXCESS)) / self.ways_
+        self._find_balance(patterns, votes)
+
+    def _find_balance(self, patterns: Patterns, votes: Votes) -> None:
+        counts = patterns.counts * (patterns.rows != ABSTAINS).any(axis=1)
+        labels = len(votes.labels)
+        self.balance_ = np.full(labels, 1.0 / labels)
+
+        def steps() -> Iterator[float]:
+            while True:
+                with np.errstate(divide="ignore"):
+                    scores = np.log(weighed(patterns.rows, votes, self._weights, np.zeros(labels)))
+                chances, likelihood = softened(scores + np.log(self.balance_))
+                yield float(counts @ likelihood) + float(np.log(self.balance_).sum())
+                self.balance_ = (counts @ chances + 1.0) / (counts.sum() + labels)
+
+        self.climb_ = climb(steps(), self.max_iter, self.tol, type(self).__name__)
+
+    @property
+    def _weights(self) -> F64:
+        return np.asarray(log_odds(self.right_, self.ways_) * self.share_)
+
+    def _probabilities(self, votes: Votes) -> F64:
+        patterns = Patterns.of_votes(votes.values)
+        return weighed(patterns.rows, votes, self._weights, np.log(self.balance_))[patterns.of]
+
+    def _frequency(self) -> F64:
+        return self.balance_
+
+    def _learnt(self) -> dict[str, NDArray[Any]]:
+        ways = np.array([self.ways_], np.int64)
+        return {"right": self.right_, "share": self.share_, "balance": self.balance_, "ways": ways}
+
+    def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
+        functions = len(self.functions_)
+        self.right_ = array_of(learnt, "right", np.float64, (functions,))
+        self.share_ = array_of(learnt, "share", np.float64, (functions,))
+        self.balance_ = shares_of(learnt, "balance", (len(self.own_labels),))
+        self.ways_ = int(array_of(learnt, "ways", np.int64, (1,))[0])
+        if self.ways_ < 2 or self.balance_.min() <= 0:
+            raise ValueError("labels or their frequencies do not fit")
+
+
+def moments(patterns: Patterns, votes: Votes, labels: int) -> tuple[F64, F64]:
+    """M, F64[functions, functions], and on how many tokens both vote."""
+    functions = patterns.rows.shape[1]
+    excess, both = np.zeros((functions, functions)), np.zeros((functions, functions))
+    parts = votes.space.admits / votes.space.admits.sum(axis=1, keepdims=True)
+    agree = np.maximum(parts @ votes.space.admits.T, votes.space.admits @ parts.T)  # a coarse vote agrees with its own
+    for i, j in combinations(range(functions), 2):
+        left, right = patterns.rows[:, i], patterns.rows[:, j]
+        there = (left != ABSTAINS) & (right != ABSTAINS)
+        weight = patterns.counts[there]
+        both[i, j] = both[j, i] = weight.sum()
+        if weight.sum():
+            share = float(weight @ agree[left[there], right[there]]) / weight.sum()
+            excess[i, j] = excess[j, i] = (labels * share - 1.0) / (labels - 1.0)
+    return excess, both
+
+
+def excess_of(i: int, excess: F64, both: F64, home: dict[int, int]) -> float | None:
+    """The weighted median over the triplets of function i; None where there are none to go by."""
+    values, weights = [], []
+    others = [j for j in range(len(excess)) if home[j] != home[i]]
+    for j, k in combinations(others, 2):
+        if home[j] == home[k] or abs(excess[j, k]) < _LEAST:
+            continue
+        least = min(both[i, j], both[i, k], both[j, k])
+        if least > 0:
+            values.append(float(np.sqrt(abs(excess[i, j] * excess[i, k] / excess[j, k]))))
+            weights.append(float(np.sqrt(least) * abs(excess[j, k])))
+    if not values:
+        return None
+    order = np.argsort(values)
+    sums = np.cumsum(np.array(weights)[order])
+    return float(min(np.array(values)[order][np.searchsorted(sums, sums[-1] / 2)], 1.0))
