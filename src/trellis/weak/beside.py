@@ -13,6 +13,7 @@ from trellis.weak.votes import Votes
 
 if TYPE_CHECKING:
     from trellis.weak.models.contract import LabelModel
+    from trellis.weak.models.majority import MajorityVote
 
 I32 = NDArray[np.int32]
 
@@ -29,10 +30,10 @@ class Beside:
     ties: int
 
     @classmethod
-    def of(cls, model: LabelModel, majority: LabelModel, votes: Votes, gold: I32 | None) -> Beside:
+    def of(cls, model: LabelModel, majority: MajorityVote, votes: Votes, gold: I32 | None) -> Beside:
         ours, theirs = model.best(votes), majority.best(votes)
         differs = float(np.mean((ours != theirs)[votes.fired])) if votes.fired.any() else 0.0
-        ties = int(getattr(majority, "tied")(votes).sum())
+        ties = int(majority.tied(votes).sum())
         if gold is None:
             return cls(model.name, None, None, differs, ties)
         return cls(model.name, scored(ours, gold, votes), scored(theirs, gold, votes), differs, ties)

@@ -112,9 +112,7 @@ def _as_labels(column: Column, abstain: Sequence[str], space: Space) -> NDArray[
     return values
 
 
-def _as_segments(
-    column: Column, offsets: NDArray[np.int64], abstain: Sequence[str], space: Space
-) -> NDArray[np.int32]:
+def _as_segments(column: Column, offsets: NDArray[np.int64], abstain: Sequence[str], space: Space) -> NDArray[np.int32]:
     silent = np.array([*(string in abstain for string in column.strings), True])[column.ids]
     strings = [OUTSIDE, *(string for string in column.strings if string not in abstain and string != OUTSIDE)]
     number = {string: i for i, string in enumerate(strings)}

@@ -82,10 +82,11 @@ def _compared(rows: I32, counts: I64, table: BOOL) -> tuple[BOOL, I64]:
         block, many = rows[start : start + _BLOCK], counts[start : start + _BLOCK]
         hit = clashing[start : start + _BLOCK]
         for i in range(functions - 1):
-            against = table[block[:, i, None], block[:, i + 1 :]]
-            pairs[i, i + 1 :] += many @ against
-            hit[:, i] |= against.any(axis=1)
-            hit[:, i + 1 :] |= against
+            at = np.flatnonzero(block[:, i] != ABSTAINS)  # most functions abstain mostly
+            against = table[block[at, i, None], block[at, i + 1 :]]
+            pairs[i, i + 1 :] += many[at] @ against
+            hit[at, i] |= against.any(axis=1)
+            hit[at, i + 1 :] |= against
     return clashing, pairs + pairs.T
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 
@@ -28,19 +28,19 @@ class Climb:
         return len(self.objectives)
 
 
-def climb(steps: Iterator[float], max_iter: int, tol: float, whose: str) -> Climb:
+def climb(steps: Iterator[float], max_iter: int, tol: float | None, whose: str) -> Climb:
     """Takes steps, each of which says the objective at its beginning, until that rises by less than `tol` times its
-    size."""
+    size; with a tol of None exactly `max_iter` of them."""
     values: list[float] = []
     for value in steps:
         if not math.isfinite(value):
             raise DataError("training led to probabilities that are no numbers; are smoothing or anchor extreme?")
         values.append(value)
-        if len(values) > 1 and value - values[-2] <= tol * max(1.0, abs(value)):
+        if tol is not None and len(values) > 1 and value - values[-2] <= tol * max(1.0, abs(value)):
             return Climb(values, True)
         if len(values) >= max_iter:
             break
-    if max_iter > 1:
+    if tol is not None:
         warnings.warn(
             f"{whose} has not converged after {max_iter} iterations; raise max_iter, or tol",
             ConvergenceWarning,
@@ -61,10 +61,7 @@ def check_settings(max_iter: object, tol: object, **amounts: object) -> None:
     """SettingError for what cannot be."""
     if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
         raise SettingError(f"max_iter is {shown(max_iter)}; expected a whole number >= 1")
-    for name, value in {"tol": tol, **amounts}.items():
-        fits = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(float(value)) and value >= 0
+    for name, value in {"tol": 0.0 if tol is None else tol, **amounts}.items():
+        fits = isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < math.inf
         if not fits:
             raise SettingError(f"{name} is {shown(value)}; expected a number >= 0")
-
-
-Steps = Callable[[], Iterator[float]]

@@ -24,7 +24,9 @@ I64 = NDArray[np.int64]
 
 Structure = str | Sequence[Sequence[str]]
 
-ALIKE = 0.8  # measured on WikiGold's 16 functions: pairs that differ in case alone have 0.90 to 0.99, others 0.78 at most
+ALIKE = (
+    0.8  # measured on WikiGold's 16 functions: pairs that differ in case alone have 0.90 to 0.99, others 0.78 at most
+)
 _LITTLE = 1e-9  # nats: a function that always does the same under each label is like no other
 
 

@@ -85,7 +85,9 @@ def _check_coarse(coarse: Mapping[str, Sequence[str]], labels: Sequence[str]) ->
     for name, members in coarse.items():
         nested = [one for one in members if one in coarse]
         if nested:
-            raise SettingError(f"the coarse label {name!r} stands for {nested[0]!r}, which is coarse itself; list labels")
+            raise SettingError(
+                f"the coarse label {name!r} stands for {nested[0]!r}, which is coarse itself; list labels"
+            )
         if not members:
             raise SettingError(f"the coarse label {name!r} stands for no label; say for which: {name}=A+B")
         unknown = [one for one in members if one not in labels]
@@ -113,9 +115,9 @@ class Votes:
                 raise DataError(
                     f"{what} of the shape {array.shape}; expected {tokens} tokens by {len(names)} functions"
                 )
-        names = [*self.functions, *self.linkers]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+        every = [*self.functions, *self.linkers]
+        if len(set(every)) < len(every):
+            twice = next(name for name in every if every.count(name) > 1)
             raise SettingError(f"two functions are called {twice!r}; give each a name of its own")
         for what, array, most in (("votes", self.values, len(self.space.names)), ("links", self.links, 2)):
             if array.size and (array.min() < ABSTAINS or array.max() >= most):
@@ -138,7 +140,9 @@ class Votes:
         number = {label: space.index[label] for label in given}
         rows = np.asarray(votes, dtype=None if isinstance(votes, np.ndarray) else object)
         if rows.ndim != 2:
-            raise DataError(f"votes of the shape {rows.shape}; expected a row for each item, a column for each function")
+            raise DataError(
+                f"votes of the shape {rows.shape}; expected a row for each item, a column for each function"
+            )
         names = tuple(functions or (f"f{j}" for j in range(rows.shape[1])))
         values = np.full(rows.shape, ABSTAINS, np.int32)
         for i, j in np.ndindex(*rows.shape) if rows.dtype == object else ():
@@ -171,12 +175,12 @@ class Votes:
     @cached_property
     def voted(self) -> BOOL:
         """BOOL[tokens, functions]."""
-        return self.values != ABSTAINS
+        return np.asarray(self.values != ABSTAINS)
 
     @cached_property
     def fired(self) -> BOOL:
         """BOOL[tokens]: whether any function votes."""
-        return self.voted.any(axis=1)
+        return np.asarray(self.voted.any(axis=1))
 
     def picked(self, sentences: I64) -> Votes:
         """Of the sentences of these numbers only."""
@@ -197,14 +201,22 @@ class Votes:
         """The same votes where only types count: B-X and I-X are both I-X. Votes on other labels are as they are."""
         if self.space.encoding in (None, "io"):
             return self
-        types = sorted({split(label)[1] for label in self.labels if label != OUTSIDE})
-        coarse = {
-            f"I-{split(name)[1]}": tuple(f"I-{split(one)[1]}" for one in members)
-            for name, members in self.space.coarse.items()
-        }
-        space = Space((OUTSIDE, *(f"I-{kind}" for kind in types)), coarse, "io")
-        table = [space.index[OUTSIDE if name == OUTSIDE else f"I-{split(name)[1]}"] for name in self.names]
+        space = in_io(self.space)
+        table = [space.index[_in_io(name)] for name in self.names]
         return replace(self, values=np.array([*table, ABSTAINS], np.int32)[self.values], space=space)
+
+
+def in_io(space: Space) -> Space:
+    """Of segments by type only; other labels as they are."""
+    if space.encoding in (None, "io"):
+        return space
+    labels = tuple(dict.fromkeys(map(_in_io, space.labels)))
+    coarse = {_in_io(name): tuple(dict.fromkeys(map(_in_io, members))) for name, members in space.coarse.items()}
+    return Space(labels, coarse, "io")
+
+
+def _in_io(name: str) -> str:
+    return name if name == OUTSIDE else f"I-{split(name)[1]}"
 
 
 def _number(value: object, number: Mapping[str, int], given: Sequence[str], item: int, function: str) -> int:

@@ -95,10 +95,9 @@ class Shapes(LabelingFunction):
 
 def _runs(hit: BOOL, offsets: I64, least: int) -> tuple[I64, I64]:
     """Start and end of the longest runs of marked neighbours in a sentence, of those of at least so many tokens."""
-    before = np.append(False, hit[:-1])[: len(hit)] & ~first_tokens(offsets)
-    start = np.flatnonzero(hit & ~before)
-    after = np.append(before[1:], False)[: len(hit)]  # whether the next token, of the same sentence, follows a marked one
-    end = np.flatnonzero(hit & ~(after & np.append(hit[1:], False)[: len(hit)])) + 1
+    goes_on = hit & np.append(False, hit[:-1])[: len(hit)] & ~first_tokens(offsets)
+    start = np.flatnonzero(hit & ~goes_on)
+    end = np.flatnonzero(hit & ~np.append(goes_on[1:], False)[: len(hit)]) + 1
     long = end - start >= least
     return start[long], end[long]
 

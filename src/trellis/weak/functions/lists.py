@@ -113,7 +113,9 @@ def _tidy(phrases: Iterable[str], lower: bool) -> Iterator[str]:
     """Phrases with one space between their tokens."""
     for k, phrase in enumerate(phrases):
         if not isinstance(phrase, str) or not phrase.strip(" "):
-            raise DataError(f"phrase {k + 1} of a gazetteer is {shown(phrase)}; expected a text, tokens apart by spaces")
+            raise DataError(
+                f"phrase {k + 1} of a gazetteer is {shown(phrase)}; expected a text, tokens apart by spaces"
+            )
         if "  " in phrase or phrase[0] == " " or phrase[-1] == " ":
             phrase = " ".join(filter(None, phrase.split(" ")))
         yield " ".join(map(str.lower, phrase.split(" "))) if lower else phrase

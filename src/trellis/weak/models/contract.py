@@ -10,7 +10,7 @@ import itertools
 import logging
 import warnings
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from trellis.labels import convert
 from trellis.models.base import Estimator
 from trellis.weak.beside import Beside
 from trellis.weak.votes import ABSTAINS, Space, Votes
+
+if TYPE_CHECKING:
+    from trellis.weak.models.majority import MajorityVote
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -39,6 +42,7 @@ class LabelModel(Estimator):
     linkers_: tuple[str, ...]
     space_: Space  # of the votes
     own_space_: Space  # of the probabilities: IO for segments, unless a model says otherwise
+    majority_: MajorityVote  # majority vote of the same votes, to be compared with
     beside_: Beside | None
 
     def fit(self, votes: Votes, dev: Dev | None = None) -> Self:
@@ -53,14 +57,27 @@ class LabelModel(Estimator):
                 f"every one of {len(votes.functions)} functions abstains on all {votes.tokens:,} tokens; there is "
                 "nothing to learn from"
             )
+        from trellis.weak.models.majority import majority_beside
+
         own = self._in_own_space(votes)
         self.functions_, self.linkers_ = votes.functions, votes.linkers
         self.space_, self.own_space_ = votes.space, own.space
         self._warn_of_what_nobody_tells(own)
         self._learn(own)
+        self.majority_ = majority_beside(self, votes)
         self.beside_ = None
-        if dev is not None or self.name != "majority":
-            self._compare(*((votes, None) if dev is None else dev))
+        if dev is not None:
+            return self.judged(dev)
+        if self.name != "majority":
+            self._compare(votes, None)
+        return self
+
+    def judged(self, dev: Dev) -> Self:
+        """Says how good the model is on votes with gold labels, beside majority vote; warns if it is no better."""
+        held_out, gold = dev
+        if not isinstance(held_out, Votes) or len(gold) != held_out.tokens:
+            raise DataError("dev is no pair of votes and gold labels, one for each token")
+        self._compare(held_out, gold)
         return self
 
     def probabilities(self, votes: Votes) -> F64:
@@ -126,7 +143,7 @@ class LabelModel(Estimator):
         order = np.argsort(-self._frequency(), kind="stable")
         best = chances.max(axis=1, keepdims=True)
         near = chances[:, order] >= best * (1.0 - 1e-9)
-        return order[near.argmax(axis=1)].astype(np.int32)
+        return np.asarray(order[near.argmax(axis=1)], np.int32)
 
     def _frequency(self) -> F64:
         """How frequent labels are, as far as the model knows, F64[labels]."""
@@ -163,7 +180,9 @@ class LabelModel(Estimator):
         unknown = (values == ABSTAINS) & own.voted
         if unknown.any():
             which = sorted({own.names[i] for i in np.unique(own.values[unknown]).tolist()})
-            warnings.warn(f"votes for {', '.join(which)}, of which the model knows nothing, are not heard", stacklevel=4)
+            warnings.warn(
+                f"votes for {', '.join(which)}, of which the model knows nothing, are not heard", stacklevel=4
+            )
         return Votes(values, own.functions, self.own_space_, own.offsets, own.links, own.linkers)
 
     def _spelt(self, ids: I32, votes: Votes) -> I32:
@@ -186,12 +205,7 @@ class LabelModel(Estimator):
                 )
 
     def _compare(self, votes: Votes, gold: I32 | None) -> None:
-        from trellis.weak.models.majority import MajorityVote
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # said already
-            majority = MajorityVote().fit(votes)
-        self.beside_ = Beside.of(self, majority, votes, gold)
+        self.beside_ = Beside.of(self, self.majority_, votes, gold)
         _log.info("%s", self.beside_.as_text())
         if self.beside_.is_worse:
             warnings.warn(self.beside_.warning(), stacklevel=4)

@@ -34,6 +34,7 @@ class DawidSkene(LabelModel):
     segments, else 0: where no function says O, nothing else speaks against its growing."""
 
     name = "dawid-skene"
+    balance_: F64
 
     def __init__(
         self,
@@ -42,7 +43,7 @@ class DawidSkene(LabelModel):
         anchor: float | None = None,
         smoothing: float = 1.0,
         max_iter: int = 500,
-        tol: float = 1e-7,
+        tol: float | None = 1e-7,
     ):
         self.structure = structure
         self.abstention = abstention
@@ -86,7 +87,7 @@ class DawidSkene(LabelModel):
         chances, _ = softened(self.emissions_.scores(patterns.rows) + np.log(self.balance_))
         if self.abstention == "ignored" and votes.space.outside is not None:
             chances[(patterns.rows < 0).all(axis=1)] = np.eye(len(votes.labels))[votes.space.outside]
-        return chances[patterns.of]
+        return np.asarray(chances[patterns.of])
 
     def _frequency(self) -> F64:
         return self.balance_

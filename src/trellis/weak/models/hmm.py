@@ -51,7 +51,7 @@ class HMMAggregator(LabelModel):
         anchor: float = 10.0,
         smoothing: float = 5.0,
         max_iter: int = 200,
-        tol: float = 1e-6,
+        tol: float | None = 1e-6,
     ):
         self.space = space
         self.structure = structure

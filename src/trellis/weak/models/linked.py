@@ -100,7 +100,7 @@ class LinkedHMM(HMMAggregator):
 
 
 def joined_of(space: Space) -> BOOL:
-    """BOOL[labels before, labels]: whether two neighbours are of one segment; of plain labels, whether they are alike."""
+    """BOOL[labels before, labels]: whether two neighbours are of one segment; plain labels: are alike."""
     if space.encoding is None:
         return np.eye(len(space.labels), dtype=np.bool_)
     parts = [split(label) for label in space.labels]
@@ -116,4 +116,3 @@ def link_counts(votes: Votes, chance: F64) -> F64:
         out[i, 0] = np.bincount(says, 1.0 - chance[inner], 3)
         out[i, 1] = np.bincount(says, chance[inner], 3)
     return out
-

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from trellis.errors import SettingError
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.patterns import Patterns
-from trellis.weak.votes import Space, Votes
+from trellis.weak.votes import Space, Votes, in_io
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
@@ -59,7 +59,7 @@ class MajorityVote(LabelModel):
 
     def _probabilities(self, votes: Votes) -> F64:
         patterns = Patterns.of_votes(votes.values)
-        return shares(tally(patterns.rows, votes.space), votes.space)[patterns.of]
+        return np.asarray(shares(tally(patterns.rows, votes.space), votes.space)[patterns.of])
 
     def _decoded(self, votes: Votes) -> I32:
         patterns = Patterns.of_votes(votes.values)
@@ -67,12 +67,12 @@ class MajorityVote(LabelModel):
         leading = _leading(counts)
         if self.ties == "outside":
             several = leading.sum(axis=1) > 1
-            return np.where(several, 0, leading.argmax(axis=1)).astype(np.int32)[patterns.of]
+            return np.asarray(np.where(several, 0, leading.argmax(axis=1))[patterns.of], np.int32)
         if self.ties == "random":
             draws = np.random.default_rng(self.seed).random((votes.tokens, counts.shape[1]))
-            return np.where(leading[patterns.of], draws, -1.0).argmax(axis=1).astype(np.int32)
+            return np.asarray(np.where(leading[patterns.of], draws, -1.0).argmax(axis=1), np.int32)
         order = np.arange(counts.shape[1]) if self.ties == "first" else np.argsort(-self.totals_, kind="stable")
-        return order[leading[:, order].argmax(axis=1)].astype(np.int32)[patterns.of]
+        return np.asarray(order[leading[:, order].argmax(axis=1)][patterns.of], np.int32)
 
     def _frequency(self) -> F64:
         return self.totals_
@@ -82,6 +82,16 @@ class MajorityVote(LabelModel):
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
         self.totals_ = learnt["totals"]
+
+
+def majority_beside(model: LabelModel, votes: Votes | None = None) -> MajorityVote:
+    """Majority vote of the votes that a model is fitted to, to be compared with; without votes, of none so far."""
+    majority, space = MajorityVote(), in_io(model.space_)
+    majority.functions_, majority.linkers_, majority.space_ = model.functions_, model.linkers_, model.space_
+    majority.own_space_, majority.totals_ = space, np.zeros(len(space.labels))
+    if votes is not None:
+        majority._learn(votes.in_io())
+    return majority
 
 
 def tally(rows: I32, space: Space, weights: F64 | None = None) -> F64:

@@ -41,7 +41,7 @@ def described(model: LabelModel) -> tuple[dict[str, Any], Tensors]:
         "space": spelt(model.space_),
         "own_space": spelt(model.own_space_),
     }
-    return description, model._learnt()
+    return description, {**model._learnt(), "majority": model.majority_._frequency()}
 
 
 def load(path: str | Path) -> LabelModel:
@@ -54,6 +54,7 @@ def load(path: str | Path) -> LabelModel:
 
 def restored(description: dict[str, Any], tensors: Tensors, path: str | Path) -> LabelModel:
     from trellis.weak.models import label_model
+    from trellis.weak.models.majority import majority_beside
 
     try:
         model = label_model(description["model"])(**description["settings"])
@@ -65,6 +66,8 @@ def restored(description: dict[str, Any], tensors: Tensors, path: str | Path) ->
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} holds a number that is not finite")
         model._restore(tensors)
+        model.majority_ = majority_beside(model)
+        model.majority_.totals_ = array_of(tensors, "majority", np.float64, model.majority_.totals_.shape)
         return model
     except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise DamagedModelError(f"{path}: not a whole label model: {error}; fit it again") from None

@@ -1,4 +1,5 @@
-"""Accuracies in closed form, from how often three functions agree two by two (Fu et al. 2020, for any number of labels).
+"""Accuracies in closed form, from how often three functions agree two by two (Fu et al. 2020, here for any
+number of labels).
 
 A function that is right with probability a, wrong in any of L - 1 ways alike, is better than chance by
 
@@ -46,7 +47,7 @@ class Triplets(LabelModel):
 
     name = "triplets"
 
-    def __init__(self, structure: Structure = "learned", max_iter: int = 500, tol: float = 1e-8):
+    def __init__(self, structure: Structure = "learned", max_iter: int = 500, tol: float | None = 1e-8):
         self.structure = structure
         self.max_iter = max_iter
         self.tol = tol

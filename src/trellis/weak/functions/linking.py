@@ -1,0 +1,61 @@
+"""Spans of unknown type as links: what another function votes for as one span belongs together.
+
+So a list of phrases of any type, or a row of capitalised words, says which neighbours have the same label, without
+saying which label that is (linking rules; Safranchik, Luo & Bach 2020).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from trellis.corpus import Corpus
+from trellis.errors import SettingError, shown
+from trellis.labels import first_tokens
+from trellis.labels.packed import ranges
+from trellis.weak.functions.casts import LinkVotes, SpanVotes, TokenVotes
+from trellis.weak.functions.contract import LabelingFunction, made_up
+from trellis.weak.functions.segments import as_spans, spells_segments
+from trellis.weak.votes import ABSTAINS
+
+
+class Linked(LabelingFunction):
+    """As `linked` says."""
+
+    def __init__(self, function: LabelingFunction, ends: bool, name: str | None):
+        super().__init__("links", name, made_up("linked", function.name))
+        self.function, self.ends = function, ends
+        self.whole = function.whole
+
+    @property
+    def python(self) -> bool:  # type: ignore[override]
+        return self.function.python
+
+    def on(self, data: Corpus, first: int = 0) -> LinkVotes:
+        cast = self.function.on(data, first)
+        assert isinstance(cast, SpanVotes | TokenVotes)
+        if isinstance(cast, TokenVotes) and not spells_segments(cast.labels):
+            raise SettingError(
+                f"the labeling function '{self.name}' links spans of '{self.function.name}', which votes labels such as "
+                f"{cast.labels[0]!r}; expected spans, or labels such as B-X"
+            )
+        spans, _ = as_spans(cast, data.offsets)
+        together = np.full(data.tokens, ABSTAINS, np.int8)
+        if self.ends:
+            together[spans.start] = 0
+            together[spans.end[spans.end < data.tokens]] = 0
+            together[first_tokens(data.offsets)] = ABSTAINS
+        together[ranges(spans.start + 1, spans.end - spans.start - 1)] = 1
+        return LinkVotes(together)
+
+
+def linked(function: Any, ends: bool = False, name: str | None = None) -> Linked:
+    """Tokens inside one span of another function belong together, whatever its type.
+
+    ends: whether it is also said that the first token of a span does not belong with the one before it, nor the one
+    behind the span with its last.
+    """
+    if not isinstance(function, LabelingFunction) or function.votes not in ("spans", "tokens"):
+        raise SettingError(f"{shown(function)} cannot be linked; expected a labeling function on spans")
+    return Linked(function, ends, name)
