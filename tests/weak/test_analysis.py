@@ -119,8 +119,8 @@ def test_learned_accuracy_is_the_mean_probability_of_what_a_vote_admits(votes):
     p[:, labels.index("B-PER")], p[:, labels.index("I-PER")], p[:, labels.index("B-LOC")] = 0.5, 0.2, 0.3
     by_types = np.zeros((6, 3))
     by_types[:, votes.in_io().labels.index("I-PER")], by_types[:, votes.in_io().labels.index("I-LOC")] = 0.7, 0.3
-    for given in (p, by_types):
-        found = by_name(analyze(votes, probabilities=given))
+    for learnt in (p, by_types):
+        found = by_name(analyze(votes, probabilities=learnt))
         assert found["names"].learned_accuracy == pytest.approx(0.7)
         assert found["capitals"].learned_accuracy == pytest.approx(5 / 6)
         assert found["mute"].learned_accuracy is None
@@ -224,7 +224,7 @@ def cases(draw):
 
 @given(cases())
 def test_shares_and_pairs_are_those_of_a_loop(case):
-    votes, gold = case
+    votes, _ = case
     types, analysis = votes.in_io(), analyze(*case)
     admits, tokens, functions = types.space.admits, votes.tokens, len(votes.functions)
     overlaps, conflicts = np.zeros(functions), np.zeros(functions)
@@ -272,7 +272,8 @@ def test_spans_are_those_of_a_loop(case):
     members |= {name[2:]: {one[2:] for one in some} for name, some in votes.space.coarse.items()}
 
     def read(ids):
-        return {(a, b): kinds[k] for a, b, k in zip(*read_segments(np.maximum(ids, 0), votes.names, votes.offsets))}
+        found = read_segments(np.maximum(ids, 0), votes.names, votes.offsets)
+        return {(start, end): kinds[k] for start, end, k in zip(*found, strict=True)}
 
     right = read(gold)
     for j, one in enumerate(analyze(votes, gold).functions):

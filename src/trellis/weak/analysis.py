@@ -181,7 +181,7 @@ def analyze(
     overlapping = clashes.counts @ (clashes.rows != ABSTAINS)
     conflicting = clashes.counts @ clashes.clashing
     said, spans = spoken(by_type.space), _Spans.of(votes, truth)
-    share = 1.0 / max(1, votes.tokens)
+    whole = max(1, votes.tokens)
     reports = []
     for j, name in enumerate(votes.functions):
         values = by_type.values[:, j]
@@ -192,9 +192,9 @@ def analyze(
                 name,
                 tuple(said[k] for k in np.flatnonzero(used).tolist()),
                 many,
-                many * share,
-                int(overlapping[j]) * share,
-                int(conflicting[j]) * share,
+                many / whole,
+                int(overlapping[j]) / whole,
+                int(conflicting[j]) / whole,
                 **_judged(values, types, by_type.space),
                 learned_accuracy=None if learned is None or not many else learned[j] / many,
                 **({} if spans is None else spans.scores(votes.values[:, j])),
@@ -205,9 +205,9 @@ def analyze(
         tuple(_linker(name, votes.links[:, j], votes, truth) for j, name in enumerate(votes.linkers)),
         votes.tokens,
         len(votes),
-        int(np.count_nonzero(votes.fired)) * share,
-        len(clashes.tokens) * share,
-        int(clashes.counts[clashes.clashing.any(axis=1)].sum()) * share,
+        int(np.count_nonzero(votes.fired)) / whole,
+        len(clashes.tokens) / whole,
+        int(clashes.counts[clashes.clashing.any(axis=1)].sum()) / whole,
         clashes.pairs,
         tuple(examples),
         "item" if votes.space.encoding is None and len(votes) == votes.tokens else "token",

@@ -21,7 +21,7 @@ Report = Callable[[int, int], None]
 
 def apply(
     functions: Functions,
-    data: Corpus | Sequence[Any],
+    data: Corpus | Iterable[Any],
     labels: Sequence[str] | None = None,
     coarse: Mapping[str, Sequence[str]] | None = None,
     workers: int | None = None,
@@ -39,14 +39,14 @@ def apply(
     Where a function on spans votes for nothing it abstains; none but those who say O vote for O.
     """
     found = _checked(functions, workers, threads)
-    _check_data(found, data)
+    data = _fitting(found, data)
     casts = cast_all(found, data, 0, workers or 1, threads, progress)
     return _votes(found, casts, data, space_of(found, casts, labels, coarse))
 
 
 def apply_stream(
     functions: Functions,
-    batches: Iterable[Corpus | Sequence[Any]],
+    batches: Iterable[Corpus | Iterable[Any]],
     space: Space,
     workers: int | None = None,
     threads: int | None = None,
@@ -69,8 +69,8 @@ def _streamed(
     functions: list[LabelingFunction], batches: Iterable[Any], space: Space, workers: int, threads: int | None
 ) -> Iterator[Votes]:
     first = 0
-    for data in batches:
-        _check_data(functions, data)
+    for batch in batches:
+        data = _fitting(functions, batch)
         casts = cast_all(functions, data, first, workers, threads, None)
         yield _votes(functions, casts, data, space)
         first += len(data)
@@ -106,7 +106,8 @@ def _checked(functions: Functions, workers: int | None, threads: int | None) -> 
     return found
 
 
-def _check_data(functions: Sequence[LabelingFunction], data: object) -> None:
+def _fitting(functions: Sequence[LabelingFunction], data: Any) -> Any:
+    """The data, items as a list; SettingError for data that these functions do not vote on."""
     one = functions[0]
     if isinstance(data, Corpus):
         if one.votes == "items":
@@ -114,13 +115,12 @@ def _check_data(functions: Sequence[LabelingFunction], data: object) -> None:
                 f"the labeling function '{one.name}' votes on items, but a corpus is given; give a list of items, or "
                 "decorate functions of a sentence with @spans, @tokens or @links"
             )
-        if not data.columns:
-            raise DataError("the corpus has no column", data.path)
-        return
+        return data
     if one.votes != "items":
         raise SettingError(
             f"the labeling function '{one.name}' votes on {one.votes} of sentences; expected a Corpus (read_conll, "
             f"Corpus.from_lists), found {type(data).__name__}"
         )
-    if not isinstance(data, Sequence) or isinstance(data, str | bytes):
+    if not isinstance(data, Iterable) or isinstance(data, str | bytes | Mapping):
         raise DataError(f"items are of the type {type(data).__name__}; expected a list of them")
+    return list(data)

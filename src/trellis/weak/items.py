@@ -240,7 +240,7 @@ def _records(lines: Iterable[bytes], path: str | Path, text: str | None) -> Iter
             raise DataError(f"a line of more than {MAX_LINE:,} bytes; expected one item a line", path, number)
         if not line.strip():
             continue
-        record = _decoded(line, path, number)
+        record = _decoded(line.rstrip(b"\r\n"), path, number)
         if not isinstance(record, dict):
             raise DataError(f"{_kind(record)}; expected an object a line: {{...}}", path, number)
         _check_text(record, text, path, number, "the item")

@@ -33,16 +33,19 @@ class Patterns:
 
 
 def unique_rows(values: I32) -> tuple[I32, I64]:
-    """The different rows of I32[rows, columns] whose entries are -1 or more, and which of them each row is.
+    """The different rows of I32[rows, columns] whose entries are -1 or more, in order, and which of them each row is.
 
-    One column after the other, by numbers that stand for the columns so far: sorting numbers is much faster than
-    sorting rows.
+    As many columns as fit are packed into one number: sorting numbers is much faster than sorting rows.
     """
-    of = np.zeros(len(values), np.int64)
+    of, many = np.zeros(len(values), np.int64), 1
     for j in range(values.shape[1]):
         column = values[:, j].astype(np.int64) + 1
-        _, of = np.unique(of * (int(column.max(initial=0)) + 1) + column, return_inverse=True)
-    many = int(of.max(initial=-1)) + 1
-    first = np.zeros(many, np.int64)
+        base = int(column.max(initial=0)) + 1
+        if many * base >= 1 << 62:
+            numbers, of = np.unique(of, return_inverse=True)
+            many = len(numbers)
+        of, many = of * base + column, many * base
+    numbers, of = np.unique(of, return_inverse=True)
+    first = np.zeros(len(numbers), np.int64)
     first[of[::-1]] = np.arange(len(values))[::-1]
     return np.ascontiguousarray(values[first]), of.astype(np.int64, copy=False).ravel()

@@ -43,6 +43,12 @@ class SpanVotes:
         at = np.flatnonzero(_taken(start, end))
         return cls(start[at], end[at], label[at], tuple(labels))
 
+    @classmethod
+    def of_list(cls, spans: Sequence[tuple[int, int, int]], labels: Sequence[str]) -> SpanVotes:
+        """The same of (start, end, label) of each."""
+        start, end, label = np.array(spans, np.int64).reshape(-1, 3).T
+        return cls.apart(start, end, label, labels)
+
 
 @dataclass(frozen=True)
 class TokenVotes:
@@ -104,5 +110,5 @@ def joined(parts: Sequence[Cast], tokens: Sequence[int]) -> Cast:
         return LinkVotes(np.concatenate(links))
     if isinstance(parts[0], TokenVotes):
         return TokenVotes(np.concatenate(ids), tuple(number))
-    start, end, label = (np.concatenate(columns) for columns in zip(*spans, strict=True))
-    return SpanVotes(start, end, label, tuple(number))
+    start, end, numbers = (np.concatenate(columns) for columns in zip(*spans, strict=True))
+    return SpanVotes(start, end, numbers, tuple(number))

@@ -44,6 +44,8 @@ class Consistent(LabelingFunction):
         words, sentence_document = column_of(data, self.column, self.name), self._documents(data)
         document = np.repeat(sentence_document, np.diff(data.offsets))
         start, end, label, labels = self._collected(data, first)
+        if not len(start):
+            return SpanVotes(start, end, label, tuple(labels))
         phrase, lengths, tokens = _phrases(words.ids.astype(np.int64), start, end)
         agreed, chosen = _majority(document[start] * len(lengths) + phrase, label, len(labels), self.least)
         every = np.arange(len(lengths))
@@ -86,7 +88,8 @@ class Consistent(LabelingFunction):
 
 
 def _phrases(ids: I64, start: I64, end: I64) -> tuple[I64, I64, I64]:
-    """The number of the phrase in each span, I64[spans], and the phrases: their lengths and their tokens, end to end."""
+    """The number of the phrase in each span, I64[spans], and the phrases: their lengths, and their tokens end to
+    end."""
     number = np.zeros(len(start), np.int64)
     lengths, tokens = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     base = 0

@@ -37,8 +37,8 @@ class Linked(LabelingFunction):
         assert isinstance(cast, SpanVotes | TokenVotes)
         if isinstance(cast, TokenVotes) and not spells_segments(cast.labels):
             raise SettingError(
-                f"the labeling function '{self.name}' links spans of '{self.function.name}', which votes labels such as "
-                f"{cast.labels[0]!r}; expected spans, or labels such as B-X"
+                f"the labeling function '{self.name}' links spans of '{self.function.name}', which votes labels such "
+                f"as {cast.labels[0]!r}; expected spans, or labels such as B-X"
             )
         spans, _ = as_spans(cast, data.offsets)
         together = np.full(data.tokens, ABSTAINS, np.int8)

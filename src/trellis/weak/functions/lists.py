@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import DataError, SettingError, shown
+from trellis.errors import DataError, SettingError, TrellisError, shown
 from trellis.features.functions.gazetteer import GAZETTEER, Gazetteer
 from trellis.features.functions.trie import Trie
 from trellis.jit import worthwhile
@@ -68,8 +68,8 @@ def gazetteer(
     column: str | None = None,
     shortest: int = 1,
 ) -> PhraseList:
-    """A list of phrases, their tokens apart by spaces, that votes wherever one stands. From left to right the longest is
-    taken; of one phrase with several types, the type that the list names first.
+    """A list of phrases, their tokens apart by spaces, that votes wherever one stands. From left to right the longest
+    is taken; of one phrase with several types, the type that the list names first.
 
     phrases: texts; a table phrase -> label; or the name of a file with a phrase on each line, or type<TAB>phrase.
     label: what is voted for. For a file None stands for the types in it, or its name where it has none.
@@ -81,8 +81,7 @@ def gazetteer(
     if label is not None:
         check_label(label, "a gazetteer")
     if isinstance(phrases, str | os.PathLike):
-        found = GAZETTEER.load((str(phrases), "lower") if lower else (str(phrases),)) if GAZETTEER.load else None
-        assert isinstance(found, Gazetteer)
+        found = _read(str(phrases), lower)
         if name is None and label is None:
             name = made_up("gazetteer", Path(phrases).stem)
     else:
@@ -90,6 +89,18 @@ def gazetteer(
     if label is not None:
         found = Gazetteer(found.phrases, [label], found.phrase, np.zeros_like(found.type))
     return PhraseList(_at_least(found, shortest), lower, name, column)
+
+
+def _read(path: str, lower: bool) -> Gazetteer:
+    assert GAZETTEER.load is not None
+    try:
+        found = GAZETTEER.load((path, "lower") if lower else (path,))
+    except TrellisError:
+        raise
+    except ValueError as error:
+        raise SettingError(f"a gazetteer {error}") from None
+    assert isinstance(found, Gazetteer)
+    return found
 
 
 def _listed(phrases: Iterable[str] | Mapping[str, str], label: str | None, lower: bool) -> Gazetteer:
@@ -102,8 +113,9 @@ def _listed(phrases: Iterable[str] | Mapping[str, str], label: str | None, lower
     labels = [label or ""] * len(kept) if given is None or label is not None else list(given.values())
     number = {phrase: i for i, phrase in enumerate(dict.fromkeys(kept))}
     kinds: dict[str, int] = {}
-    for one in dict.fromkeys(labels):
-        kinds[check_label(one, "a gazetteer")] = len(kinds)
+    for one in labels:
+        if not isinstance(one, str) or one not in kinds:
+            kinds[check_label(one, "a gazetteer")] = len(kinds)
     phrase = np.fromiter(map(number.__getitem__, kept), np.int64, len(kept))
     kind = np.fromiter(map(kinds.__getitem__, labels), np.int64, len(kept))
     return Gazetteer(list(number), list(kinds), phrase, kind)

@@ -33,7 +33,7 @@ def load_functions(path: str | Path) -> Loaded:
     """Runs a Python file and takes its labeling functions; see the top of this file."""
     given = vars(_run(path))
     for variable, value in given.items():
-        if isinstance(value, LabelingFunction) and not value.named and value.python is False:
+        if isinstance(value, LabelingFunction) and not value.named:
             value.name, value.named = check_name(variable.lstrip("_") or variable), True
     listed = given.get("FUNCTIONS")
     if listed is None:

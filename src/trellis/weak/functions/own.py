@@ -27,6 +27,11 @@ from trellis.weak.sentence import sentences_of
 from trellis.weak.votes import ABSTAINS
 
 Function = Callable[[Any], Any]
+_EXPECTED = {
+    "spans": "expected (start, end, label) of each span",
+    "tokens": "expected a list, for each token a label, or None to abstain",
+    "links": "expected a list, for each token True, False or None",
+}
 _LINKS = {True: 1, False: 0, None: ABSTAINS}
 
 
@@ -40,7 +45,8 @@ class Own(LabelingFunction):
             raise SettingError(f"@{votes} stands before {shown(function)}; expected a function")
         super().__init__(votes, name, getattr(function, "__name__", type(function).__name__))
         self.function = function
-        functools.update_wrapper(self, function)
+        self.named = True  # functions have names
+        functools.update_wrapper(self, function, updated=())
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         return self.function(*given, **named)
@@ -54,11 +60,14 @@ class Own(LabelingFunction):
         for at, one in enumerate(sentences_of(data, first) if isinstance(data, Corpus) else data):
             try:
                 answer = self.function(one)
-                # also what a generator raises is raised here
-                answers.append(list(answer) if self.votes != "items" and answer is not None else answer)
+                if self.votes in _EXPECTED and isinstance(answer, Iterable) and not isinstance(answer, str):
+                    answer = list(answer)  # here, as a generator may fail as well
             except Exception as error:
                 what = f"failed: {type(error).__name__}: {error}"
                 raise self.failed(what, data, first, at) from error
+            if self.votes in _EXPECTED and not (answer is None or isinstance(answer, list)):
+                raise self.failed(f"answers {shown(answer)}; {_EXPECTED[self.votes]}", data, first, at)
+            answers.append(answer)
         return _READ[self.votes](self, answers, data, first)
 
 
@@ -70,8 +79,7 @@ def _read_spans(own: Own, answers: list[Any], corpus: Corpus, first: int) -> Cas
         for one in answer or ():
             start, end, label = _span(own, one, corpus, first, s, lengths[s])
             found.append((begins[s] + start, begins[s] + end, number.setdefault(label, len(number))))
-    start, end, label = np.array(found, np.int64).reshape(-1, 3).T
-    return SpanVotes.apart(start, end, label, tuple(number))
+    return SpanVotes.of_list(found, tuple(number))
 
 
 def _span(own: Own, one: Any, corpus: Corpus, first: int, s: int, length: int) -> tuple[int, int, str]:

@@ -35,7 +35,7 @@ class Pattern(LabelingFunction):
 
     def on(self, data: Corpus, first: int = 0) -> SpanVotes:
         words = column_of(data, self.column, self.name).values()
-        found: list[tuple[int, int]] = []
+        found: list[tuple[int, int, int]] = []
         for a, b in pairwise(data.offsets.tolist()):
             own = words[a:b]
             borders: tuple[list[int], list[int]] | None = None
@@ -46,9 +46,8 @@ class Pattern(LabelingFunction):
                 borders = borders or _borders(own)
                 start, end = self._tokens(left, right, *borders)
                 if start < end:
-                    found.append((a + start, a + end))
-        start, end = np.array(found, np.int64).reshape(-1, 2).T
-        return SpanVotes.apart(start, end, np.zeros(len(found), np.int64), (self.label,))
+                    found.append((a + start, a + end, 0))
+        return SpanVotes.of_list(found, (self.label,))
 
     def _tokens(self, left: int, right: int, starts: list[int], ends: list[int]) -> tuple[int, int]:
         """Characters left to right -> the tokens they touch; none for a match that cuts one, if these are ignored."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 import pickle
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import Any
 
@@ -87,9 +87,10 @@ def _in_batches(
     workers = min(workers, len(batches))
     start = _start_method(functions, data) if workers > 1 else None
     if start is None:
-        answers = [_counted(_answers(functions, data, first, batch), batch, functions, progress) for batch in batches]
+        found = (_answers(functions, data, first, batch) for batch in batches)
+        answers = _counted(found, batches, len(functions), progress)
     else:
-        answers = list(_by_processes(functions, data, first, batches, workers, start, progress))
+        answers = _by_processes(functions, data, first, batches, workers, start, progress)
     sizes = [_size(data, batch) for batch in batches]
     return [joined([answer[j] for answer in answers], sizes) for j in range(len(functions))]
 
@@ -113,8 +114,13 @@ def _answers(functions: Sequence[LabelingFunction], data: Any, first: int, batch
     return [function.on(part, first + a) for function in functions]
 
 
-def _counted(answers: list[Cast], batch: Range, functions: Sequence[object], progress: Progress) -> list[Cast]:
-    progress.more((batch[1] - batch[0]) * len(functions))
+def _counted(
+    found: Iterable[list[Cast]], batches: Sequence[Range], functions: int, progress: Progress
+) -> list[list[Cast]]:
+    answers = []
+    for answer, (a, b) in zip(found, batches, strict=True):
+        answers.append(answer)
+        progress.more((b - a) * functions)
     return answers
 
 
@@ -148,7 +154,7 @@ def _by_processes(
     workers: int,
     start: str,
     progress: Progress,
-) -> Iterator[list[Cast]]:
+) -> list[list[Cast]]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -158,15 +164,12 @@ def _by_processes(
     with warnings.catch_warnings(), pool:
         # Python warns of forks beside threads, such as those of NumPy; the copies run nothing that waits for them
         warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
-        tasks = {pool.submit(_work, batch): batch for batch in batches}
         try:
-            for task in as_completed(tasks):
-                task.result()
-                _counted([], tasks[task], functions, progress)
+            # in order, so that of several errors the first in the data is raised, as by one process
+            return _counted(pool.map(_work, batches), batches, len(functions), progress)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-        yield from (task.result() for task in tasks)
 
 
 _given: tuple[Sequence[LabelingFunction], Any, int] | None = None  # in a worker: what it works on

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.labels import detect, read_segments, segment_types
 from trellis.labels.encoding import OUTSIDE
+from trellis.labels.packed import ranges
 from trellis.weak.functions.casts import SpanVotes, TokenVotes
 
 BOOL = NDArray[np.bool_]
 I64 = NDArray[np.int64]
 
 
-def spells_segments(labels: tuple[str, ...]) -> bool:
-    """Whether labels of tokens spell segments; where there are none, they may."""
-    return not labels or detect(labels) is not None
+def spells_segments(labels: Sequence[str]) -> bool:
+    """Whether labels of tokens, and O, can spell segments."""
+    return detect([*labels, OUTSIDE]) is not None
 
 
 def types_of(cast: SpanVotes | TokenVotes) -> list[str]:
@@ -35,8 +38,7 @@ def as_spans(cast: SpanVotes | TokenVotes, offsets: I64) -> tuple[SpanVotes, BOO
         if OUTSIDE not in cast.labels:
             return cast, outside
         nothing = cast.label == cast.labels.index(OUTSIDE)
-        for start, end in zip(cast.start[nothing].tolist(), cast.end[nothing].tolist(), strict=True):
-            outside[start:end] = True
+        outside[ranges(cast.start[nothing], (cast.end - cast.start)[nothing])] = True
         kept = ~nothing
         return SpanVotes(cast.start[kept], cast.end[kept], cast.label[kept], cast.labels), outside
     labels = [*cast.labels, OUTSIDE]  # the last one for those who abstain, whose number is -1

@@ -19,6 +19,8 @@ from trellis.weak.votes import ABSTAINS, Space
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
+_UNKNOWN = ABSTAINS - 1
+
 
 def space_of(
     functions: Sequence[LabelingFunction],
@@ -28,26 +30,36 @@ def space_of(
 ) -> Space:
     """What can be voted for: segments of types where any function votes for such, else labels as they are."""
     voters = [(f, cast) for f, cast in zip(functions, casts, strict=True) if not isinstance(cast, LinkVotes)]
+    if isinstance(labels, str):
+        raise SettingError(f"labels are {labels!r}; expected a list of them: [{labels!r}]")
     more = list(labels or ())
     on_spans = [f for f, cast in voters if isinstance(cast, SpanVotes)]
-    plain = [(f, cast) for f, cast in voters if f.votes == "items" or not _may_spell(cast)]
-    if plain and on_spans:
-        name, cast = plain[0][0].name, plain[0][1]
-        raise SettingError(
-            f"'{on_spans[0].name}' votes spans, and '{name}' votes labels of tokens such as {cast.labels[0]!r}, which "
-            'are not of segments; let it vote spans (words(..., votes="spans")) or labels such as B-X, or apply these '
-            "functions by themselves"
-        )
-    if plain:
+    on_tokens = [(f, cast) for f, cast in voters if isinstance(cast, TokenVotes)]
+    if _are_plain([f for f, _ in on_tokens], [cast.labels for _, cast in on_tokens]):
+        if on_spans:
+            plain = [(f, cast) for f, cast in on_tokens if cast.labels and detect(cast.labels) is None]
+            raise _mixed(on_spans[0], *plain[0])
         return Space.of_labels([*more, *(label for _, cast in voters for label in cast.labels)], coarse)
     known = segment_types(more) if more and detect(more) is not None else more
-    if voters and not on_spans and not any(cast.labels for _, cast in voters) and known == more:
+    if on_tokens and not on_spans and known == more and not any(cast.labels for _, cast in voters):
         return Space.of_labels(more, coarse)  # nobody votes, so nobody speaks of segments
     return Space.of_types([*known, *(kind for _, cast in voters for kind in types_of(cast))], coarse)
 
 
-def _may_spell(cast: SpanVotes | TokenVotes) -> bool:
-    return isinstance(cast, SpanVotes) or spells_segments(cast.labels)
+def _are_plain(functions: Sequence[LabelingFunction], labels: Sequence[Sequence[str]]) -> bool:
+    """Whether what is voted for tokens, or for items, spells no segments."""
+    if any(f.votes == "items" for f in functions):
+        return True
+    every = {label for own in labels for label in own}
+    return bool(every) and detect(sorted(every)) is None and not all(detect(own) for own in labels if own)
+
+
+def _mixed(on_spans: LabelingFunction, function: LabelingFunction, cast: TokenVotes) -> SettingError:
+    return SettingError(
+        f"'{on_spans.name}' votes spans, and '{function.name}' votes labels of tokens such as {cast.labels[0]!r}, "
+        'which are not of segments; let it vote spans (words(..., votes="spans")) or labels such as B-X, or apply '
+        "these functions by themselves"
+    )
 
 
 def numbered(function: LabelingFunction, cast: SpanVotes | TokenVotes, offsets: I64, space: Space) -> I32:
@@ -55,13 +67,13 @@ def numbered(function: LabelingFunction, cast: SpanVotes | TokenVotes, offsets: 
     if space.encoding is None:
         if isinstance(cast, SpanVotes):
             raise SettingError(f"'{function.name}' votes spans, but the labels are those of tokens or items")
-        table = np.array([*(_known(function, label, space) for label in cast.labels), ABSTAINS], np.int32)
+        table = np.array([*(space.index.get(label, _UNKNOWN) for label in cast.labels), ABSTAINS], np.int32)
         _check(function, cast.ids, cast.labels, table, space)
         return table[cast.ids]
     if isinstance(cast, TokenVotes) and not spells_segments(cast.labels):
         raise SettingError(
-            f"'{function.name}' votes labels such as {cast.labels[0]!r}, but the labels are those of segments; expected "
-            "labels such as B-X"
+            f"'{function.name}' votes labels such as {cast.labels[0]!r}, but the labels are those of segments; "
+            "expected labels such as B-X"
         )
     spans, outside = as_spans(cast, offsets)
     begin, inside = (
@@ -76,13 +88,6 @@ def numbered(function: LabelingFunction, cast: SpanVotes | TokenVotes, offsets: 
     values[ranges(spans.start, lengths)] = np.repeat(inside[spans.label], lengths)
     values[spans.start] = begin[spans.label]
     return values
-
-
-_UNKNOWN = -2
-
-
-def _known(function: LabelingFunction, label: str, space: Space) -> int:
-    return space.index.get(label, _UNKNOWN)
 
 
 def _check(

@@ -62,8 +62,8 @@ class LabelModel(Estimator):
         own = self._in_own_space(votes)
         self.functions_, self.linkers_ = votes.functions, votes.linkers
         self.space_, self.own_space_ = votes.space, own.space
-        self._warn_of_what_nobody_tells(own)
         self._learn(own)
+        self._warn_of_what_nobody_tells(own)
         self.majority_ = majority_beside(self, votes)
         self.beside_ = None
         if dev is not None:

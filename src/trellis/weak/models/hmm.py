@@ -78,8 +78,10 @@ class HMMAggregator(LabelModel):
         begins = first_tokens(votes.offsets)
         inner = np.flatnonzero(~begins)
         first, follow = nodes[begins].sum(axis=0), nodes[inner - 1].T @ nodes[inner]
-        believed = [self.anchor * first + even(legal[0], self.smoothing)]
-        believed += [self.anchor * follow * legal[1] + even(legal[1], self.smoothing)]
+        believed = [
+            self.anchor * counts * ok + even(ok, self.smoothing)
+            for counts, ok in zip((first, follow), legal, strict=True)
+        ]
         self._start_links(votes, nodes)
 
         def steps() -> Iterator[float]:
