@@ -86,7 +86,7 @@ def test_a_coarse_label_alone(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_one_label_only(name):
     votes = Votes.of_items(np.array([[0, 0, 0], [0, -1, 0], [-1, -1, -1]]), ["ONLY"])
-    model = fitted(name, votes) if name != "linked-hmm" else None
+    model = fitted(name, votes) if name not in ("linked-hmm", "triplets") else None  # two of the three are copies
     if model is not None:
         assert model.predict(votes) == [["ONLY"]] * 3
 

@@ -27,6 +27,7 @@ from trellis.cli.select import select
 from trellis.cli.simulate import simulate
 from trellis.cli.tag import tag
 from trellis.cli.train import train
+from trellis.cli.weak import weak
 from trellis.errors import TrellisError
 
 
@@ -61,7 +62,7 @@ def app() -> None:
 
 
 few_labels = (augment, curve, select, simulate)
-for command in (demo, train, tag, evaluate, score, calibrate, inspect, data, *few_labels, bench, reproduce):
+for command in (demo, train, tag, evaluate, score, calibrate, inspect, data, weak, *few_labels, bench, reproduce):
     app.add_command(command)
 
 

@@ -6,11 +6,12 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from typing import BinaryIO
 
 from trellis.cli.console import say
 from trellis.errors import FileAccessError, SettingError
-from trellis.files import check_writable, same_file, write_all, write_atomically
+from trellis.files import check_writable, replacing, same_file, write_all, write_atomically
 
 
 def write_output(path: str | None, data: bytes) -> None:
@@ -22,6 +23,16 @@ def write_output(path: str | None, data: bytes) -> None:
         raise FileAccessError("standard output is closed")
     sys.stdout.flush()
     write_all(sys.stdout.buffer, data)
+
+
+def open_sink(path: str | None, stack: ExitStack) -> BinaryIO:
+    """To write to bit by bit: a file that takes its name when all is written, or standard output."""
+    if path is None or path == "-":
+        if sys.stdout is None:
+            raise FileAccessError("standard output is closed")
+        sys.stdout.flush()
+        return sys.stdout.buffer
+    return stack.enter_context(replacing(path))
 
 
 def check_outputs(written: dict[str, str | None], read: Sequence[str]) -> None:

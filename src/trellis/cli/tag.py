@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from trellis.cli import options
 from trellis.cli.choosing import is_cascade, tagger_from, targets_of
 from trellis.cli.console import print_json
-from trellis.errors import FileAccessError
+from trellis.cli.output import open_sink
 
 if TYPE_CHECKING:
     from trellis.corpus import Piece
@@ -92,7 +91,7 @@ def tag(
     tokens = sentences = 0
     with ExitStack() as stack:
         source = stack.enter_context(open_bytes(file))
-        sink = _open_sink(output, stack)
+        sink = open_sink(output, stack)
         for piece in stream_conll(source, names, file, targets_of(crf), comments):
             if spans:
                 write_all(sink, _spans_of(crf, piece, sentences, min_confidence or 0.0, asked))
@@ -107,17 +106,6 @@ def tag(
         seconds = time.perf_counter() - began
         speed = tokens / seconds
         print_json({"tokens": tokens, "sentences": sentences, "seconds": seconds, "tokens_per_second": speed})
-
-
-def _open_sink(output: str | None, stack: ExitStack) -> BinaryIO:
-    if output is None:
-        if sys.stdout is None:
-            raise FileAccessError("standard output is closed")
-        sys.stdout.flush()
-        return sys.stdout.buffer
-    from trellis.files import replacing
-
-    return stack.enter_context(replacing(output))
 
 
 def _with_labels(crf: Any, piece: Piece, marginals: bool, asked: dict[str, Any]) -> bytes:

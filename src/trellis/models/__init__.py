@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from trellis.errors import DamagedModelError
+from trellis.errors import DamagedModelError, ModelFileError
 from trellis.features.functions.contract import check_functions
 from trellis.models.constraints import Constraints
 from trellis.models.crf import CRF
@@ -46,6 +46,8 @@ def load(path: str | Path, functions: Callables | None = None) -> Any:
     functions = {} if functions is None else functions
     check_functions(functions)
     description, tensors = read_model(path)
+    if description.get("type") == "label-model":
+        raise ModelFileError(f"{path}: is a label model, which reads votes of functions; trellis.weak.load reads it")
     kind = description.get("model")
     if not isinstance(kind, str) or kind not in MODELS:
         raise DamagedModelError(f"{path}: a model of the unknown kind {kind!r}; known: {', '.join(MODELS)}")

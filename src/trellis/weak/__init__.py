@@ -1,0 +1,126 @@
+"""Weak supervision: labeling functions, the votes they cast, and models that learn whom to believe.
+
+    @weak.spans / @weak.tokens / @weak.links / @weak.items, weak.pattern, weak.gazetteer, weak.words, ...   functions
+    weak.apply(functions, corpus) -> Votes                                            what they say
+    weak.analyze(votes, gold) -> Analysis                                             how they do, and where they clash
+    weak.HMMAggregator().fit(votes) -> labels and their probabilities                 whom to believe
+
+Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from trellis.lazy import lazily
+
+if TYPE_CHECKING:
+    from trellis.weak.analysis import Analysis, analyze
+    from trellis.weak.applying import apply, apply_stream
+    from trellis.weak.choosing import choose
+    from trellis.weak.columns import gold_of, votes_of
+    from trellis.weak.conflicts import conflict_examples
+    from trellis.weak.functions import (
+        LabelingFunction,
+        column,
+        consistent,
+        gazetteer,
+        items,
+        linked,
+        links,
+        load_functions,
+        model,
+        pattern,
+        shape,
+        spans,
+        text_pattern,
+        tokens,
+        words,
+    )
+    from trellis.weak.items import Items, read_items, read_wrench, write_items
+    from trellis.weak.models import (
+        DawidSkene,
+        Generative,
+        HMMAggregator,
+        LabelModel,
+        LinkedHMM,
+        MajorityVote,
+        Triplets,
+        WeightedVote,
+        label_model,
+        load,
+    )
+    from trellis.weak.sentence import Sentence
+    from trellis.weak.votes import Space, Votes
+
+_FUNCTIONS = (
+    "LabelingFunction column consistent gazetteer items linked links load_functions model pattern shape spans "
+    "text_pattern tokens words"
+).split()
+_MODELS = (
+    "DawidSkene Generative HMMAggregator LabelModel LinkedHMM MajorityVote Triplets WeightedVote label_model load"
+).split()
+_HOMES = {
+    **dict.fromkeys(_FUNCTIONS, "functions"),
+    **dict.fromkeys(_MODELS, "models"),
+    "Analysis": "analysis",
+    "Items": "items",
+    "Sentence": "sentence",
+    "Space": "votes",
+    "Votes": "votes",
+    "analyze": "analysis",
+    "apply": "applying",
+    "apply_stream": "applying",
+    "choose": "choosing",
+    "conflict_examples": "conflicts",
+    "gold_of": "columns",
+    "read_items": "items",
+    "read_wrench": "items",
+    "votes_of": "columns",
+    "write_items": "items",
+}
+
+__all__ = [
+    "Analysis",
+    "DawidSkene",
+    "Generative",
+    "HMMAggregator",
+    "Items",
+    "LabelModel",
+    "LabelingFunction",
+    "LinkedHMM",
+    "MajorityVote",
+    "Sentence",
+    "Space",
+    "Triplets",
+    "Votes",
+    "WeightedVote",
+    "analyze",
+    "apply",
+    "apply_stream",
+    "choose",
+    "column",
+    "conflict_examples",
+    "consistent",
+    "gazetteer",
+    "gold_of",
+    "items",
+    "label_model",
+    "linked",
+    "links",
+    "load",
+    "load_functions",
+    "model",
+    "pattern",
+    "read_items",
+    "read_wrench",
+    "shape",
+    "spans",
+    "text_pattern",
+    "tokens",
+    "votes_of",
+    "words",
+    "write_items",
+]
+
+__getattr__, __dir__ = lazily(__name__, _HOMES)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError, shown
@@ -30,7 +30,7 @@ class LabelingFunction(ABC):
     or item, so that more processes make it faster. `named`: whether its name was given, not made up.
     """
 
-    python: ClassVar[bool] = False
+    python: bool = False
     whole: bool = False
 
     def __init__(self, votes: str, name: str | None, otherwise: str):

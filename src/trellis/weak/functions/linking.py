@@ -26,11 +26,7 @@ class Linked(LabelingFunction):
     def __init__(self, function: LabelingFunction, ends: bool, name: str | None):
         super().__init__("links", name, made_up("linked", function.name))
         self.function, self.ends = function, ends
-        self.whole = function.whole
-
-    @property
-    def python(self) -> bool:  # type: ignore[override]
-        return self.function.python
+        self.whole, self.python = function.whole, function.python
 
     def on(self, data: Corpus, first: int = 0) -> LinkVotes:
         cast = self.function.on(data, first)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -38,7 +38,7 @@ _LINKS = {True: 1, False: 0, None: ABSTAINS}
 class Own(LabelingFunction):
     """A function of a user's own; calling it calls that."""
 
-    python: ClassVar[bool] = True
+    python = True
 
     def __init__(self, function: Function, votes: str, name: str | None = None):
         if not callable(function):

@@ -9,11 +9,12 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from threading import Lock
 from typing import Any
 
 from trellis.corpus import Corpus
+from trellis.errors import DataError
 from trellis.jit import threads_available
 from trellis.labels import runs
 from trellis.weak.functions.casts import Cast, joined
@@ -167,6 +168,11 @@ def _by_processes(
         try:
             # in order, so that of several errors the first in the data is raised, as by one process
             return _counted(pool.map(_work, batches), batches, len(functions), progress)
+        except BrokenExecutor:
+            raise DataError(
+                "a process that runs labeling functions has ended in the middle of its work, maybe for want of memory; "
+                "run them in one process to see where: workers=1"
+            ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

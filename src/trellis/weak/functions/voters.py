@@ -53,9 +53,9 @@ class ModelVoter(LabelingFunction):
         self.label_map, self.abstain = label_map, tuple(abstain)
 
     def on(self, data: Corpus, first: int = 0) -> TokenVotes:
-        everything = self.threshold is None
-        found = self._asked("predict_column", data) if everything else self._sure(data, self.threshold or 0.0)
-        return voted(found, self.label_map, self.abstain)
+        if self.threshold is None:
+            return voted(self._asked("predict_column", data), self.label_map, self.abstain)
+        return voted(self._sure(data, self.threshold), self.label_map, self.abstain)
 
     def _asked(self, what: str, data: Corpus) -> Any:
         """An answer of the model; of a cascade, that of one of its stages."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, NotFittedError, SettingError
 from trellis.labels import convert
 from trellis.models.base import Estimator
+from trellis.store import from_bytes, to_bytes
 from trellis.weak.beside import Beside
 from trellis.weak.votes import ABSTAINS, Space, Votes
 
@@ -130,6 +131,21 @@ class LabelModel(Estimator):
 
         self._check_fitted()
         save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickles and copies are model files, as of every estimator."""
+        from trellis.weak.models.serial import serialised
+
+        file = to_bytes(*serialised(self)) if hasattr(self, "own_space_") else None
+        return {"params": self.get_params(), "file": file, "beside": getattr(self, "beside_", None)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from trellis.weak.models.serial import restored
+
+        self.__dict__.update(state["params"])
+        if state["file"] is not None:
+            loaded = restored(*from_bytes(state["file"]), "pickle", type(self))
+            self.__dict__.update({**loaded.__dict__, **state["params"], "beside_": state["beside"]})
 
     def _learn(self, votes: Votes) -> None:
         raise NotImplementedError

@@ -19,7 +19,7 @@ from trellis.weak.em import check_settings, climb, softened
 from trellis.weak.emissions import Emissions, Evidence
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import emissions_from, emissions_in
+from trellis.weak.models.serial import emissions_from, emissions_in, shares_of
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure
 from trellis.weak.votes import Votes
@@ -93,12 +93,17 @@ class DawidSkene(LabelModel):
         return self.balance_
 
     def _learnt(self) -> dict[str, NDArray[Any]]:
-        return {"balance": self.balance_, **emissions_in(self.emissions_)}
+        return {"balance": self.balance_, **emissions_in(self.emissions_, self.functions_)}
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
-        labels = len(self.own_labels)
-        self.emissions_ = emissions_from(learnt, len(self.functions_), len(self.own_space_.names), labels)
-        self.balance_ = learnt["balance"]
+        anchor = 0.0 if self.anchor is None else self.anchor
+        check_settings(self.max_iter, self.tol, anchor=anchor, smoothing=self.smoothing)
+        check_positive("smoothing", self.smoothing)
+        check_abstention(self.abstention)
+        self.balance_ = shares_of(learnt, "balance", (len(self.own_labels),))
+        self.emissions_, self.groups_ = emissions_from(
+            learnt, self.functions_, self.own_space_, self.structure, self.abstention == "modelled"
+        )
 
 
 def check_positive(name: str, value: float) -> None:

@@ -30,7 +30,7 @@ from trellis.errors import SettingError
 from trellis.weak.em import check_settings, climb, softened
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import array_of, shares_of
+from trellis.weak.models.serial import groups_from, groups_in, rates_of, shares_of
 from trellis.weak.models.weighted import agreement
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure, groups_of
@@ -148,17 +148,20 @@ class Generative(LabelModel):
         return self.balance_
 
     def _learnt(self) -> dict[str, NDArray[Any]]:
-        return {"right": self.right_, "votes": self.votes_, "balance": self.balance_, "share": self.share_}
+        groups = groups_in(self.groups_, self.functions_)
+        return {"right": self.right_, "votes": self.votes_, "balance": self.balance_, **groups}
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
+        check_settings(self.max_iter, self.tol, prior=self.prior, trust=self.trust)
+        if self.abstention not in ABSTENTION or not 0 < self.trust < 1 or not self.prior > 0:
+            raise ValueError("abstention, trust or prior")
         functions, labels = len(self.functions_), len(self.own_labels)
-        self.right_ = array_of(learnt, "right", np.float64, (functions,))
-        self.votes_ = array_of(learnt, "votes", np.float64, (functions, labels))
-        self.share_ = array_of(learnt, "share", np.float64, (functions,))
+        self.right_ = rates_of(learnt, "right", (functions,))
+        self.votes_ = rates_of(learnt, "votes", (functions, labels))
         self.balance_ = shares_of(learnt, "balance", (labels,))
-        for values in (self.right_, self.votes_, self.balance_):
-            if not (values.min() > 0 and values.max() <= 1):
-                raise ValueError("a probability is not between 0 and 1")
+        self.groups_ = groups_from(learnt, self.functions_, self.structure)
+        sizes = {name: len(group) for group in self.groups_ for name in group}
+        self.share_ = np.array([1.0 / sizes[name] for name in self.functions_])
 
 
 def _hits(rows: I32, votes: Votes) -> BOOL:

@@ -28,7 +28,7 @@ from trellis.weak.emissions import Emissions, Evidence
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.dawid_skene import check_positive
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import emissions_from, emissions_in
+from trellis.weak.models.serial import emissions_from, emissions_in, shares_of
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure
 from trellis.weak.votes import Space, Votes
@@ -129,12 +129,20 @@ class HMMAggregator(LabelModel):
         return self.start_
 
     def _learnt(self) -> dict[str, NDArray[Any]]:
-        return {"start": self.start_, "follow": self.follow_, **emissions_in(self.emissions_)}
+        return {"start": self.start_, "follow": self.follow_, **emissions_in(self.emissions_, self.functions_)}
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
+        check_settings(self.max_iter, self.tol, anchor=self.anchor, smoothing=self.smoothing)
+        check_positive("smoothing", self.smoothing)
         labels = len(self.own_labels)
-        self.emissions_ = emissions_from(learnt, len(self.functions_), len(self.own_space_.names), labels)
-        self.start_, self.follow_ = learnt["start"], learnt["follow"]
+        if learnt["follow"].shape != (labels, labels):  # before a table of that size is made
+            raise ValueError("transitions")
+        start, follow = legal_of(self.own_space_)
+        self.start_, self.follow_ = (
+            shares_of(learnt, "start", (labels,), start),
+            shares_of(learnt, "follow", (labels, labels), follow),
+        )
+        self.emissions_, self.groups_ = emissions_from(learnt, self.functions_, self.own_space_, self.structure)
 
 
 def legal_of(space: Space) -> tuple[BOOL, BOOL]:

@@ -23,7 +23,7 @@ from trellis.labels import first_tokens, runs
 from trellis.labels.encoding import split
 from trellis.lattice import Chain
 from trellis.weak.models.hmm import HMMAggregator, sum_of
-from trellis.weak.models.serial import array_of
+from trellis.weak.models.serial import shares_of
 from trellis.weak.votes import Space, Votes
 
 BOOL = NDArray[np.bool_]
@@ -96,7 +96,9 @@ class LinkedHMM(HMMAggregator):
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
         super()._restore(learnt)
-        self.links_ = array_of(learnt, "links", np.float64, (len(self.linkers_), 2, 3))
+        if not self.linkers_:
+            raise ValueError("no linking function")
+        self.links_ = shares_of(learnt, "links", (len(self.linkers_), 2, 3))
 
 
 def joined_of(space: Space) -> BOOL:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.weak.models.contract import LabelModel
+from trellis.weak.models.serial import amounts_of
 from trellis.weak.patterns import Patterns
 from trellis.weak.votes import Space, Votes, in_io
 
@@ -81,7 +82,10 @@ class MajorityVote(LabelModel):
         return {"totals": self.totals_}
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
-        self.totals_ = learnt["totals"]
+        if self.ties not in TIES or (self.ties == "outside" and self.own_space_.outside is None):
+            raise ValueError(f"ties are broken by {self.ties!r}")
+        np.random.default_rng(self.seed)  # an error, now, for what is no seed
+        self.totals_ = amounts_of(learnt, "totals", (len(self.own_labels),))
 
 
 def majority_beside(model: LabelModel, votes: Votes | None = None) -> MajorityVote:

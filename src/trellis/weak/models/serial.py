@@ -1,47 +1,57 @@
-"""Label models as files: description and arrays, in the form of every model file; all of it is checked on reading."""
+"""Label models as files, in the form of every model file. Reading checks every number, so that what is read answers
+with probabilities.
+
+The description has the model's name, its settings, the names of functions, the space of the votes, and whether learning
+converged (None: nothing was learnt step by step). Tensors are what the model itself puts (`_learnt`), and
+
+    majority F64[labels]            votes for each label, of majority vote beside the model
+    objectives F64[iterations]      of learning step by step
+
+Models take out of the tensors what is theirs (`_restore`), by the functions at the end of this file; none may be left.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import DamagedModelError, ModelFileError
+from trellis.errors import DamagedModelError, ModelFileError, SettingError
+from trellis.labels.encoding import OUTSIDE, split
 from trellis.store import Tensors, read_model, write_model
 from trellis.store.file import FORMAT
+from trellis.weak.em import Climb
 from trellis.weak.emissions import Emissions
+from trellis.weak.patterns import unique_rows
+from trellis.weak.structure import Structure
 from trellis.weak.voters import Voters
-from trellis.weak.votes import Space
+from trellis.weak.votes import ABSTAINS, Space, Votes
 
 if TYPE_CHECKING:
     from trellis.weak.models.contract import LabelModel
 
+BOOL = NDArray[np.bool_]
+F64 = NDArray[np.float64]
+
 TYPE = "label-model"
+_FIRST_FORMAT = 3  # that has label models
+_ENTRIES = {"format", "type", "model", "settings", "functions", "linkers", "space", "converged"}
+_PREFIXES = {"io": ("I",), "iob2": ("B", "I")}
+_ROUNDING = 1e-9  # of sums of shares
+_LEAST = -745.2  # below the log of every number above 0: sums of such logs are finite
+_WRONG = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError)
 
 
 def save(model: LabelModel, path: str | Path) -> None:
     """Atomically."""
-    write_model(path, *described(model))
+    from trellis.weak.models import label_model
 
-
-def described(model: LabelModel) -> tuple[dict[str, Any], Tensors]:
-    def spelt(space: Space) -> dict[str, Any]:
-        coarse = {name: list(members) for name, members in space.coarse.items()}
-        return {"labels": list(space.labels), "coarse": coarse, "encoding": space.encoding}
-
-    description = {
-        "format": FORMAT,
-        "type": TYPE,
-        "model": model.name,
-        "settings": model.get_params(),
-        "functions": list(model.functions_),
-        "linkers": list(model.linkers_),
-        "space": spelt(model.space_),
-        "own_space": spelt(model.own_space_),
-    }
-    return description, {**model._learnt(), "majority": model.majority_._frequency()}
+    label_model(model.name)  # a model that nobody could read is not written
+    write_model(path, *serialised(model))
 
 
 def load(path: str | Path) -> LabelModel:
@@ -52,104 +62,268 @@ def load(path: str | Path) -> LabelModel:
     return restored(description, tensors, path)
 
 
-def restored(description: dict[str, Any], tensors: Tensors, path: str | Path) -> LabelModel:
+def serialised(model: LabelModel) -> tuple[dict[str, Any], Tensors]:
+    """Description and tensors, tried: they can be read again. Settings may have been changed since `fit`."""
+    try:
+        description, tensors = _described(model)
+        _rebuilt(type(model), description, dict(tensors))
+    except _WRONG as error:
+        raise SettingError(
+            f"this {type(model).__name__} is not as fit leaves it, so it cannot be saved: {error}; fit it again"
+        ) from None
+    return description, tensors
+
+
+def restored(
+    description: dict[str, Any], tensors: Tensors, path: str | Path, kind: type[LabelModel] | None = None
+) -> LabelModel:
+    """One typed error for whatever does not fit. kind: of what class, if not that of the model's name."""
     from trellis.weak.models import label_model
-    from trellis.weak.models.majority import majority_beside
 
     try:
-        model = label_model(description["model"])(**description["settings"])
-        model.functions_ = tuple(_strings(description["functions"]))
-        model.linkers_ = tuple(_strings(description["linkers"]))
-        model.space_, model.own_space_ = _space(description["space"]), _space(description["own_space"])
-        model.beside_ = None
-        for name, array in tensors.items():
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} holds a number that is not finite")
-        model._restore(tensors)
-        model.majority_ = majority_beside(model)
-        model.majority_.totals_ = array_of(tensors, "majority", np.float64, model.majority_.totals_.shape)
-        return model
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        # what is read is taken out; nothing may be left
+        return _rebuilt(kind or label_model(description["model"]), description, dict(tensors))
+    except _WRONG as error:
         raise DamagedModelError(f"{path}: not a whole label model: {error}; fit it again") from None
 
 
-def emissions_in(emissions: Emissions) -> Tensors:
-    """As tensors."""
-    voters = emissions.voters
-    tensors: Tensors = {
-        "emissions.logs": emissions.logs,
-        "emissions.alone": emissions.alone,
-        "emissions.members": np.array([j for group in voters.groups for j in group], np.int64),
-        "emissions.sizes": np.array([len(group) for group in voters.groups], np.int64),
+def _described(model: LabelModel) -> tuple[dict[str, Any], Tensors]:
+    space, climb = model.space_, getattr(model, "climb_", None)
+    coarse = [[name, list(members)] for name, members in space.coarse.items()]  # pairs: their order counts
+    description = {
+        "format": FORMAT,
+        "type": TYPE,
+        "model": model.name,
+        "settings": {name: _plain(value) for name, value in model.get_params().items()},
+        "functions": list(model.functions_),
+        "linkers": list(model.linkers_),
+        "space": {"labels": list(space.labels), "coarse": coarse, "encoding": space.encoding},
+        "converged": None if climb is None else climb.converged,
     }
-    for v, group in enumerate(voters.groups):
-        if len(group) > 1:
-            tensors[f"emissions.joint.{v}"] = voters.joint[v]
-    return tensors
+    tensors = {**model._learnt(), "majority": getattr(model, "majority_", model)._frequency()}
+    if climb is not None:
+        tensors["objectives"] = np.array(climb.objectives, np.float64)
+    return description, tensors
 
 
-def emissions_from(tensors: Tensors, functions: int, names: int, labels: int) -> Emissions:
-    """From tensors that may be anything; ValueError for those that do not fit."""
-    members = array_of(tensors, "emissions.members", np.int64, (functions,))
-    sizes = tensors["emissions.sizes"]
-    if sizes.dtype != np.int64 or sizes.ndim != 1 or sizes.min(initial=1) < 1 or sizes.sum() != functions:
-        raise ValueError("the groups of functions do not fit")
-    if sorted(members.tolist()) != list(range(functions)):
-        raise ValueError("a function is in no group, or in two")
-    groups = [tuple(own.tolist()) for own in np.split(members, np.cumsum(sizes)[:-1])]
-    alone = np.arange(-1, names, dtype=np.int32)[:, None]
-    joint = []
-    for v, group in enumerate(groups):
-        own = tensors[f"emissions.joint.{v}"] if len(group) > 1 else alone
-        if own.dtype != np.int32 or own.ndim != 2 or own.shape[1] != len(group) or own.min(initial=0) < -1:
-            raise ValueError("joint votes do not fit")
-        if own.max(initial=0) >= names or not len(own):
-            raise ValueError("joint votes are out of range")
-        joint.append(own)
-    voters = Voters(tuple(groups), tuple(joint), names)
-    logs = array_of(tensors, "emissions.logs", np.float64, (voters.outcomes, labels))
-    single = array_of(tensors, "emissions.alone", np.float64, (functions * (names + 1), labels))
-    if max(logs.max(initial=0.0), single.max(initial=0.0)) > 1e-9:
-        raise ValueError("a probability is above 1")
-    return Emissions(voters, logs, single)
+def _rebuilt(kind: type[LabelModel], description: dict[str, Any], tensors: Tensors) -> LabelModel:
+    from trellis.weak.models.majority import majority_beside
+
+    if set(description) != _ENTRIES or description["model"] != kind.name or description["format"] < _FIRST_FORMAT:
+        raise ValueError("entries of the description")
+    settings = description["settings"]
+    if type(settings) is not dict or set(settings) != set(kind._parameter_names()):
+        raise ValueError("names of settings")
+    model = kind(**settings)
+    model.functions_, model.linkers_ = _strings(description["functions"]), _strings(description["linkers"])
+    every = {*model.functions_, *model.linkers_}
+    if not model.functions_ or len(every) != len(model.functions_) + len(model.linkers_):
+        raise ValueError("names of functions")
+    model.space_ = _space(description["space"])
+    model.own_space_ = model._in_own_space(_no_votes(model)).space
+    model._restore(tensors)
+    model.beside_ = None
+    model.majority_ = majority_beside(model)
+    model.majority_.totals_ = amounts_of(tensors, "majority", model.majority_.totals_.shape)
+    climb = _climb(tensors, description["converged"])
+    if (climb is None) == ("max_iter" in settings):
+        raise ValueError("record of learning")
+    if climb is not None:
+        model.climb_ = climb  # type: ignore[attr-defined]
+    if tensors:
+        raise ValueError(f"unknown tensors: {', '.join(tensors)}")
+    return model
+
+
+def _climb(tensors: Tensors, converged: Any) -> Climb | None:
+    if converged is None:
+        return None
+    steps = array_of(tensors, "objectives", np.float64, (-1,))
+    if type(converged) is not bool or len(steps) < 1 + converged:
+        raise ValueError("record of learning")
+    return Climb(steps.tolist(), converged)
+
+
+def _no_votes(model: LabelModel) -> Votes:
+    values, links = np.zeros((0, len(model.functions_)), np.int32), np.zeros((0, len(model.linkers_)), np.int8)
+    return Votes(values, model.functions_, model.space_, np.zeros(1, np.int64), links, model.linkers_)
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real) and np.isfinite(float(value)):
+        return float(value)
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    raise TypeError(f"a setting is {value!r}, which files cannot hold")
+
+
+def _space(found: Any) -> Space:
+    if type(found) is not dict or set(found) != {"labels", "coarse", "encoding"}:
+        raise ValueError("entries of the space")
+    labels, encoding, pairs = _strings(found["labels"]), found["encoding"], found["coarse"]
+    if not labels or len(set(labels)) != len(labels):
+        raise ValueError("a label is there twice, or there is none")
+    if type(pairs) is not list or not all(type(pair) is list and len(pair) == 2 for pair in pairs):
+        raise ValueError("coarse labels")
+    names = _strings([name for name, _ in pairs])
+    coarse = {name: _strings(members) for name, members in pairs}
+    if len({*names, *labels}) != len(names) + len(labels):
+        raise ValueError("a coarse label is there twice")
+    if not all(members and set(labels) >= set(members) for members in coarse.values()):
+        raise ValueError("members of coarse labels")
+    if encoding is not None:
+        _check_segments(labels, names, encoding)
+    return Space(labels, coarse, encoding)
+
+
+def _check_segments(labels: Sequence[str], coarse: Sequence[str], encoding: Any) -> None:
+    """O, then the labels of each type; coarse labels are of other types."""
+    if type(encoding) is not str or encoding not in _PREFIXES:
+        raise ValueError("encoding")
+    prefixes, parts = _PREFIXES[encoding], [split(label) for label in labels[1:]]
+    types = [name for _, name in parts[:: len(prefixes)]]
+    if labels[0] != OUTSIDE or parts != [(prefix, name) for name in types for prefix in prefixes]:
+        raise ValueError("labels of segments")
+    if len(set(types)) != len(types):
+        raise ValueError("a type of segments is there twice")
+    others = [split(name) for name in coarse]
+    if any(prefix not in prefixes for prefix, _ in others) or {name for _, name in others} & set(types):
+        raise ValueError("coarse labels of segments")
+
+
+def _strings(values: Any) -> tuple[str, ...]:
+    if type(values) is not list or not all(isinstance(value, str) for value in values):
+        raise ValueError("a list of strings was expected")
+    return tuple(values)
 
 
 def array_of(tensors: Tensors, name: str, dtype: type[np.generic], shape: tuple[int, ...]) -> NDArray[Any]:
-    """The tensor of that name, type and shape."""
-    found = tensors[name]
-    if found.dtype != np.dtype(dtype) or found.shape != shape:
-        raise ValueError(f"{name} has the shape {found.shape}; expected {shape}")
+    """Takes out the tensor of that name, type and shape (-1: any size), all of it finite."""
+    if name not in tensors:
+        raise ValueError(f"there is no {name}")
+    found = tensors.pop(name)
+    fits = len(found.shape) == len(shape) and all(n in (-1, own) for n, own in zip(shape, found.shape, strict=True))
+    if found.dtype != np.dtype(dtype) or not fits:
+        raise ValueError(f"{name} is {found.dtype} of the shape {found.shape}; expected {shape}")
+    if not np.isfinite(found).all():
+        raise ValueError(f"{name} holds what is no number")
     return found
 
 
-def shares_of(tensors: Tensors, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Probabilities that sum to 1 in each row."""
+def amounts_of(tensors: Tensors, name: str, shape: tuple[int, ...]) -> F64:
+    """Numbers >= 0."""
     found = array_of(tensors, name, np.float64, shape)
-    if found.min(initial=0.0) < 0 or not np.allclose(found.sum(axis=-1), 1.0):
-        raise ValueError(f"{name} holds what are no probabilities")
+    if found.min(initial=0.0) < 0.0:
+        raise ValueError(f"{name} holds a negative number")
     return found
 
 
-def _space(described: dict[str, Any]) -> Space:
-    labels = tuple(_strings(described["labels"]))
-    if len(set(labels)) != len(labels) or not labels:
-        raise ValueError("a label is there twice, or there is none")
-    coarse = {str(name): tuple(_strings(members)) for name, members in described["coarse"].items()}
-    if not all(members and set(members) <= set(labels) for members in coarse.values()) or set(coarse) & set(labels):
-        raise ValueError("coarse labels do not fit")
-    if described["encoding"] not in (None, "io", "iob2"):
-        raise ValueError("the encoding is unknown")
-    space = Space(labels, coarse, described["encoding"])
-    if space.encoding is not None:
-        from trellis.labels import legal_transitions
-
-        legal_transitions(labels, space.encoding)  # a label of another form is an error
-        if labels[0] != "O":
-            raise ValueError("O is not the first label")
-    return space
+def rates_of(tensors: Tensors, name: str, shape: tuple[int, ...]) -> F64:
+    """Probabilities, none of them 0 or 1."""
+    found = array_of(tensors, name, np.float64, shape)
+    if found.min(initial=0.5) <= 0.0 or found.max(initial=0.5) >= 1.0:
+        raise ValueError(f"{name} holds what is not between 0 and 1")
+    return found
 
 
-def _strings(values: Any) -> list[str]:
-    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError("a list of strings was expected")
-    return values
+def shares_of(tensors: Tensors, name: str, shape: tuple[int, ...], possible: BOOL | None = None) -> F64:
+    """Probabilities that sum to 1 in each row, above 0 exactly where they are possible: without more, everywhere."""
+    found = amounts_of(tensors, name, shape)
+    if found.max(initial=0.0) > 1.0 + _ROUNDING or np.abs(found.sum(axis=-1) - 1.0).max(initial=0.0) > _ROUNDING:
+        raise ValueError(f"{name} holds what are no probabilities")
+    if not ((found > 0.0) == (True if possible is None else possible)).all():
+        raise ValueError(f"{name} holds a 0 where there can be none, or none where there has to be one")
+    return found
+
+
+def groups_in(groups: Sequence[Sequence[str]], functions: Sequence[str]) -> Tensors:
+    """Groups of functions as tensors."""
+    number = {name: j for j, name in enumerate(functions)}
+    return {
+        "groups.members": np.array([number[name] for group in groups for name in group], np.int64),
+        "groups.sizes": np.array([len(group) for group in groups], np.int64),
+    }
+
+
+def groups_from(tensors: Tensors, functions: Sequence[str], structure: Structure) -> list[list[str]]:
+    """Groups of functions, each function in one, as such a structure may lead to (see `structure.groups_of`)."""
+    members = array_of(tensors, "groups.members", np.int64, (len(functions),)).tolist()
+    sizes = array_of(tensors, "groups.sizes", np.int64, (-1,)).tolist()
+    if min(sizes, default=0) < 1 or sum(sizes) != len(functions) or sorted(members) != list(range(len(functions))):
+        raise ValueError("groups of functions")
+    ends = np.cumsum(sizes).tolist()
+    groups = [members[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+    if structure == "learned":
+        fits = groups == sorted(map(sorted, groups))
+    else:
+        fits = groups == _given_groups(functions, structure)
+    if not fits:
+        raise ValueError("groups of functions that are not of the structure")
+    return [[functions[j] for j in group] for group in groups]
+
+
+def _given_groups(functions: Sequence[str], structure: Structure) -> list[list[int]]:
+    given = [] if structure == "independent" else structure
+    if type(given) is not list or not all(type(group) is list for group in given):
+        raise ValueError("structure")
+    number = {name: j for j, name in enumerate(functions)}
+    groups = [[number.pop(name) for name in group] for group in given if group]
+    return groups + [[j] for j in number.values()]
+
+
+def emissions_in(emissions: Emissions, functions: Sequence[str]) -> Tensors:
+    """Groups of functions and what they do under each label, as tensors."""
+    voters = emissions.voters
+    joint = {f"joint.{v}": voters.joint[v].astype(np.int32) for v, own in enumerate(voters.groups) if len(own) > 1}
+    groups = groups_in([[functions[j] for j in group] for group in voters.groups], functions)
+    return {"logs": emissions.logs, "alone": emissions.alone, **groups, **joint}
+
+
+def emissions_from(
+    tensors: Tensors, functions: Sequence[str], space: Space, structure: Structure, silence: bool = True
+) -> tuple[Emissions, list[list[str]]]:
+    """Emissions and the groups of functions. silence: whether abstaining tells anything."""
+    names, labels = len(space.names), len(space.labels)
+    groups = groups_from(tensors, functions, structure)
+    number = {name: j for j, name in enumerate(functions)}
+    single = np.arange(ABSTAINS, names, dtype=np.int32)[:, None]
+    joint = [_joint(tensors, v, len(own), names) if len(own) > 1 else single for v, own in enumerate(groups)]
+    voters = Voters(tuple(tuple(number[name] for name in group) for group in groups), tuple(joint), names)
+    by_themselves = Voters(tuple((j,) for j in range(len(functions))), (single,) * len(functions), names)
+    logs = _logs_of(tensors, "logs", voters, labels, silence)
+    return Emissions(voters, logs, _logs_of(tensors, "alone", by_themselves, labels, silence)), groups
+
+
+def _joint(tensors: Tensors, voter: int, members: int, names: int) -> NDArray[np.int32]:
+    """The joint votes of a group, all different and in order."""
+    found = array_of(tensors, f"joint.{voter}", np.int32, (-1, members))
+    if not len(found) or found.min() < ABSTAINS or found.max() >= names:
+        raise ValueError("joint votes out of range")
+    if not np.array_equal(unique_rows(found)[0], found):
+        raise ValueError("joint votes not in order")
+    return found
+
+
+def _logs_of(tensors: Tensors, name: str, voters: Voters, labels: int, silence: bool) -> F64:
+    """log P(outcome | label) of voters, F64[outcomes, labels]; 0 for silence that tells nothing."""
+    logs = array_of(tensors, name, np.float64, (voters.outcomes, labels))
+    if logs.max() > _ROUNDING or logs.min() < _LEAST:
+        raise ValueError(f"{name} holds what is no logarithm of a probability")
+    heard = np.concatenate([silence | (joint != ABSTAINS).any(axis=1) for joint in voters.joint])
+    if logs[~heard].any():
+        raise ValueError(f"{name} has something to tell of silence")
+    shares = np.where(heard[:, None], np.exp(logs), 0.0)
+    sums = np.add.reduceat(shares, voters.first[:-1], axis=0)
+    some = np.logical_or.reduceat(heard, voters.first[:-1])
+    if np.abs(sums[some] - 1.0).max(initial=0.0) > _ROUNDING:
+        raise ValueError(f"{name} holds what are no probabilities")
+    return logs

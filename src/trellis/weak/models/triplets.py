@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, SettingError
-from trellis.weak.em import climb, softened
+from trellis.weak.em import check_settings, climb, softened
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import array_of, shares_of
+from trellis.weak.models.serial import array_of, groups_from, groups_in, rates_of, shares_of
 from trellis.weak.models.weighted import log_odds, weighed
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure, groups_of
@@ -117,16 +117,22 @@ class Triplets(LabelModel):
 
     def _learnt(self) -> dict[str, NDArray[Any]]:
         ways = np.array([self.ways_], np.int64)
-        return {"right": self.right_, "share": self.share_, "balance": self.balance_, "ways": ways}
+        groups = groups_in(self.groups_, self.functions_)
+        return {"right": self.right_, "balance": self.balance_, "ways": ways, **groups}
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
-        functions = len(self.functions_)
-        self.right_ = array_of(learnt, "right", np.float64, (functions,))
-        self.share_ = array_of(learnt, "share", np.float64, (functions,))
-        self.balance_ = shares_of(learnt, "balance", (len(self.own_labels),))
+        check_settings(self.max_iter, self.tol)
+        functions, labels = len(self.functions_), len(self.own_labels)
+        self.balance_ = shares_of(learnt, "balance", (labels,))
         self.ways_ = int(array_of(learnt, "ways", np.int64, (1,))[0])
-        if self.ways_ < 2 or self.balance_.min() <= 0:
-            raise ValueError("labels or their frequencies do not fit")
+        if functions < 3 or self.ways_ not in {max(2, labels), max(2, labels - (self.own_space_.outside is not None))}:
+            raise ValueError("number of functions, or of labels")
+        self.right_ = rates_of(learnt, "right", (functions,))
+        if (self.right_.min() * self.ways_ - 1.0) < -1e-9:
+            raise ValueError("a function is worse than chance")
+        self.groups_ = groups_from(learnt, self.functions_, self.structure)
+        sizes = {name: len(group) for group in self.groups_ for name in group}
+        self.share_ = np.array([1.0 / sizes[name] for name in self.functions_])
 
 
 def moments(patterns: Patterns, votes: Votes, labels: int) -> tuple[F64, F64]:

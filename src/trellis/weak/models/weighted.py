@@ -21,7 +21,7 @@ from trellis.errors import SettingError
 from trellis.weak.em import softened
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import array_of
+from trellis.weak.models.serial import amounts_of, array_of
 from trellis.weak.patterns import Patterns
 from trellis.weak.votes import ABSTAINS, Votes
 
@@ -66,7 +66,15 @@ class WeightedVote(LabelModel):
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
         self.weights_ = array_of(learnt, "weights", np.float64, (len(self.functions_),))
-        self.totals_ = array_of(learnt, "totals", np.float64, (len(self.own_labels),))
+        self.totals_ = amounts_of(learnt, "totals", (len(self.own_labels),))
+        by_name = dict(zip(self.functions_, self.weights_.tolist(), strict=True))
+        if self.weights is not None and not isinstance(self.weights, dict):
+            raise ValueError("weights that are given")
+        for name, weight in (self.weights or {}).items():
+            if not isinstance(weight, Real) or by_name[name] != float(weight):
+                raise ValueError("weights that are not those given")
+        if not math.isfinite(2.0 * sum(map(abs, by_name.values()))):
+            raise ValueError("weights whose sum no number can hold")
 
 
 def weighed(rows: I32, votes: Votes, weights: F64, prior: F64) -> F64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -138,6 +139,13 @@ def test_errors_in_processes_are_those_of_the_first_sentence(monkeypatch):
         apply(f, corpus_of("a", "b", "c", "d"), workers=2)
 
 
+def test_a_process_that_ends_by_itself_is_an_error_not_a_riddle(monkeypatch):
+    monkeypatch.setattr(running, "_TOKENS", 1)
+    f = tokens(name="f")(lambda sentence: os._exit(3))
+    with pytest.raises(DataError, match="a process that runs labeling functions has ended"):
+        apply(f, corpus_of("a", "b"), workers=2)
+
+
 def test_without_forks_what_cannot_be_sent_runs_in_one_process_with_a_warning(monkeypatch):
     monkeypatch.setattr(running, "_TOKENS", 1)
     monkeypatch.setattr("multiprocessing.get_all_start_methods", lambda: ["spawn"])
@@ -217,7 +225,7 @@ def test_a_stream_refuses_what_has_to_see_everything_and_unknown_labels():
 
 
 def test_errors_of_a_stream_count_sentences_from_its_beginning():
-    f = tokens(name="f")(lambda sentence: [5])
+    f = tokens(name="f")(lambda sentence: [5] if len(sentence) else None)
     with pytest.raises(DataError, match="sentence 3, token 1"):
         list(apply_stream([f, capitals], [corpus_of("", ""), corpus_of("a")], Space.of_types(["X"])))
 

@@ -1,0 +1,164 @@
+"""`trellis weak apply`: labeling functions vote on a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trellis.cli import options
+from trellis.cli.console import measuring, print_json, say
+from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings, write_output
+from trellis.cli.weak_votes import coarse_of, names_for
+
+if TYPE_CHECKING:
+    from trellis.corpus import Piece
+    from trellis.weak import Votes
+    from trellis.weak.functions import LabelingFunction, Loaded
+
+_AT_ONCE = 10_000  # items
+
+
+@click.command("apply")
+@click.argument("functions", metavar="FUNCTIONS.py")
+@click.argument("file", metavar="DATA")
+@options.columns
+@click.option("--output", "-o", metavar="FILE", help="Where to write; standard output if not given.")
+@options.pairs("--coarse", "X=A+B,...", "Coarse labels, and which labels they may mean; COARSE in FUNCTIONS.py also.")
+@click.option("--text", default="text", show_default=True, metavar="FIELD", help="Of items: the field with the text.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes for functions in Python; 1.")
+@options.threads
+@options.comments
+@options.as_json
+def apply_(
+    functions: str,
+    file: str,
+    columns: str | None,
+    output: str | None,
+    coarse: object,
+    text: str,
+    workers: int | None,
+    threads: int | None,
+    comments: bool,
+    json: bool,
+) -> None:
+    """Let the labeling functions of a Python file vote: one column lf:NAME for each is added to a column file.
+
+    FUNCTIONS.py is run: use files you trust. `_` stands for no vote. Names of all columns are written to
+    OUTPUT.columns, where the other commands of `trellis weak` find them. Sentences are answered as they come, so an
+    endless pipe works, unless a function has to see whole documents.
+
+    Functions on items vote on JSON lines: {"text": ...} gets {"votes": {NAME: LABEL or null}}.
+
+    \b
+    Example:
+      trellis weak apply rules.py raw.txt --columns word,pos --output votes.txt
+      trellis weak apply rules.py comments.jsonl --output votes.jsonl --workers 2
+    """
+    from trellis.weak import load_functions
+
+    check_json(json, output)
+    check_outputs({"--output": output}, [functions, file])
+    loaded = load_functions(functions)
+    table = coarse_of(coarse) or loaded.coarse
+    how = {"labels": loaded.labels, "coarse": table, "workers": workers, "threads": threads}
+    with saying_warnings(), measuring() as tell:
+        if loaded.functions[0].votes == "items":
+            tally = _on_items(loaded, file, output, text, how, tell)
+        else:
+            tally = _on_columns(loaded, file, names_for(file, columns), output, comments, how, tell)
+    votes = ", ".join(f"{name} {many:,}" for name, many in tally.votes.items())
+    say(f"{counted(tally.done, tally.what)}; votes: {votes}")
+    silent = [name for name, many in tally.votes.items() if not many]
+    if silent and tally.done:
+        say(f"trellis: warning: never voted: {', '.join(silent)}")
+    if json:
+        print_json({f"{tally.what}s": tally.done, "votes": tally.votes, "output": output})
+
+
+class _Tally:
+    """How much is done, and on how many tokens (items) each function voted."""
+
+    def __init__(self, what: str, functions: Sequence[LabelingFunction]):
+        self.what, self.done = what, 0
+        self.votes = {one.name: 0 for one in functions}
+
+    def add(self, votes: Votes) -> None:
+        self.done += len(votes)
+        for names, said in ((votes.functions, votes.values), (votes.linkers, votes.links)):
+            for name, many in zip(names, (said >= 0).sum(axis=0).tolist(), strict=True):
+                self.votes[name] += many
+
+
+def _on_columns(
+    loaded: Loaded,
+    file: str,
+    columns: list[str] | None,
+    output: str | None,
+    comments: bool,
+    how: dict[str, Any],
+    tell: Any,
+) -> _Tally:
+    from trellis.corpus.columns import append_columns
+    from trellis.files import write_all
+    from trellis.weak import apply
+
+    tally, names = _Tally("sentence", loaded.functions), columns
+    with ExitStack() as stack:
+        sink = open_sink(output, stack)
+        for piece in _pieces(loaded, file, columns, comments, stack):
+            names = list(piece.corpus.file_columns or ()) or names
+            if piece.corpus.tokens:
+                votes = apply(loaded.functions, piece.corpus, **how)
+                tally.add(votes)
+                write_all(sink, append_columns(piece, _spelt(votes, loaded.functions)))
+            else:
+                write_all(sink, piece.data)
+            tell(f"{tally.done:,} sentences")
+    added = [f"{'link' if one.votes == 'links' else 'lf'}:{one.name}" for one in loaded.functions]
+    every = "\n".join([*(names or []), *added]) + "\n"
+    if output is None or output == "-":
+        say(f"columns: {','.join(every.split())}")
+    else:
+        write_output(f"{output}.columns", every.encode())
+    return tally
+
+
+def _pieces(loaded: Loaded, file: str, columns: list[str] | None, comments: bool, stack: ExitStack) -> Iterator[Piece]:
+    """As they come; all in one where a function has to see whole documents."""
+    from trellis.corpus import Piece, parse_conll, stream_conll
+    from trellis.files import open_bytes, read_bytes
+
+    if any(one.whole for one in loaded.functions):
+        data = read_bytes(file)
+        return iter([Piece(data, 1, parse_conll(data, columns, file, comments))])
+    return stream_conll(stack.enter_context(open_bytes(file)), columns, file, comments=comments)
+
+
+def _spelt(votes: Votes, functions: Sequence[LabelingFunction]) -> list[list[str]]:
+    """A column of strings for each function, in their order."""
+    labels, links = [*votes.names, "_"], ["0", "1", "_"]
+    said = {name: [labels[v] for v in votes.values[:, j].tolist()] for j, name in enumerate(votes.functions)}
+    said |= {name: [links[v] for v in votes.links[:, j].tolist()] for j, name in enumerate(votes.linkers)}
+    return [said[one.name] for one in functions]
+
+
+def _on_items(loaded: Loaded, file: str, output: str | None, text: str, how: dict[str, Any], tell: Any) -> _Tally:
+    from itertools import islice
+
+    from trellis.files import write_all
+    from trellis.weak import apply
+    from trellis.weak.items import item_lines, item_records
+
+    tally = _Tally("item", loaded.functions)
+    records = (record for _, record in item_records(file, text))
+    with ExitStack() as stack:
+        sink = open_sink(output, stack)
+        while batch := list(islice(records, _AT_ONCE)):
+            votes = apply(loaded.functions, batch, **how)
+            tally.add(votes)
+            write_all(sink, b"".join(item_lines(batch, votes)))
+            tell(f"{tally.done:,} items")
+    return tally
