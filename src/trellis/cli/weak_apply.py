@@ -150,7 +150,7 @@ def _on_items(loaded: Loaded, file: str, output: str | None, text: str, how: dic
 
     from trellis.files import write_all
     from trellis.weak import apply
-    from trellis.weak.items import item_lines, item_records
+    from trellis.weak.item_files import item_lines, item_records
 
     tally = _Tally("item", loaded.functions)
     records = (record for _, record in item_records(file, text))

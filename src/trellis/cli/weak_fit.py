@@ -109,11 +109,12 @@ def _fitted(voted: Voted, held_out: Voted, kind: str, settings: dict[str, Any]) 
 
 def _show(tried: list[Tried], chosen: LabelModel) -> None:
     """A table of what was tried; the scores are those on the gold labels."""
-    best = max((one.report.headline for one in tried if one.report is not None), default=0.0)
+    name, params = chosen.name, chosen.get_params()
+    first = next(one for one in tried if one.name == name and all(params[k] == v for k, v in one.settings.items()))
     for one in tried:
         settings = " ".join(f"{name}={value:g}" for name, value in one.settings.items())
         score = "-" if one.report is None else f"{100 * one.report.headline:.2f}"
-        mark = " *" if one.report is not None and one.name == chosen.name and one.report.headline == best else ""
+        mark = " *" if one is first else ""
         print(f"{one.name:<12} {settings:<10} {score:>6}{mark}{'' if one.why_not is None else f'  {one.why_not}'}")
 
 

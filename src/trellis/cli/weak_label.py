@@ -130,7 +130,7 @@ def _votes_in(corpus: Corpus, model: LabelModel) -> Votes:
 def _items(model: LabelModel, file: str, sink: Any, name: str, marginals: bool, keep_votes: bool) -> dict[str, int]:
     from trellis.files import write_all
     from trellis.weak import read_items
-    from trellis.weak.items import item_lines
+    from trellis.weak.item_files import item_lines
 
     coarse = {key: list(members) for key, members in model.space_.coarse.items()}
     found = read_items(file, text=None, coarse=coarse, labels=list(model.labels_))

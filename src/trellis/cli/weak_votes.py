@@ -61,7 +61,9 @@ class Voted:
     @property
     def words(self) -> Any:
         """For examples."""
-        return self.corpus if self.corpus is not None else [] if self.items is None else self.items.texts
+        if self.items is None:
+            return self.corpus
+        return [str(record.get("text", "")) for record in self.items.records]
 
     @property
     def dev(self) -> Dev | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from trellis.lazy import lazily
 
 if TYPE_CHECKING:
-    from trellis.weak.analysis import Analysis, analyze
+    from trellis.weak.analysis import analyze
     from trellis.weak.applying import apply, apply_stream
     from trellis.weak.choosing import choose
     from trellis.weak.columns import gold_of, votes_of
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
         tokens,
         words,
     )
-    from trellis.weak.items import Items, read_items, read_wrench, write_items
+    from trellis.weak.item_files import read_items, write_items
+    from trellis.weak.itemset import Items
     from trellis.weak.models import (
         DawidSkene,
         Generative,
@@ -50,8 +51,10 @@ if TYPE_CHECKING:
         label_model,
         load,
     )
+    from trellis.weak.reports import Analysis
     from trellis.weak.sentence import Sentence
     from trellis.weak.votes import Space, Votes
+    from trellis.weak.wrench import read_wrench
 
 _FUNCTIONS = (
     "LabelingFunction column consistent gazetteer items linked links load_functions model pattern shape spans "
@@ -63,8 +66,8 @@ _MODELS = (
 _HOMES = {
     **dict.fromkeys(_FUNCTIONS, "functions"),
     **dict.fromkeys(_MODELS, "models"),
-    "Analysis": "analysis",
-    "Items": "items",
+    "Analysis": "reports",
+    "Items": "itemset",
     "Sentence": "sentence",
     "Space": "votes",
     "Votes": "votes",
@@ -74,10 +77,10 @@ _HOMES = {
     "choose": "choosing",
     "conflict_examples": "conflicts",
     "gold_of": "columns",
-    "read_items": "items",
-    "read_wrench": "items",
+    "read_items": "item_files",
+    "read_wrench": "wrench",
     "votes_of": "columns",
-    "write_items": "items",
+    "write_items": "item_files",
 }
 
 __all__ = [

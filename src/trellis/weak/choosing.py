@@ -76,7 +76,7 @@ def choose(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what matters of the chosen one is said when it is compared
-                model = label_model(name)(**settings).fit(votes)
+                model = label_model(name)(**settings).learn(votes)
                 report = scored(model.best(held_out), gold, held_out)
         except (SettingError, DataError) as error:
             tried.append(Tried(name, settings, None, str(error)))

@@ -8,6 +8,7 @@ An O that a function casts because nothing fired says nothing: with `abstain=("_
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -46,6 +47,7 @@ def votes_of(
             f"names begin with {FUNCTION}"
         )
     used = [_occurring(corpus[name], abstain) for name in voters]
+    _warn_of_silent_o([corpus[name] for name in voters], abstain)
     every = sorted({*(label for own in used for label in own)})
     types = None if labels is None else list(labels)
     links = np.stack([_links(corpus, name, abstain) for name in joiners], 1) if joiners else None
@@ -63,6 +65,7 @@ def votes_of(
         corpus.offsets,
         np.zeros((corpus.tokens, 0), np.int8) if links is None else links,
         tuple(_short(name, LINKER) for name in joiners),
+        tuple(abstain),
     )
 
 
@@ -121,6 +124,21 @@ def _as_segments(column: Column, offsets: NDArray[np.int64], abstain: Sequence[s
     values = np.array([space.index[name] for name in names], np.int32)[ids]
     values[silent] = ABSTAINS
     return values
+
+
+def _warn_of_silent_o(columns: Sequence[Column], abstain: Sequence[str]) -> None:
+    """Where functions never abstain and nearly always say O, this O hardly is a vote."""
+    if len(columns) > 1 and all(_share(column, abstain) == 0 and _share(column, [OUTSIDE]) > 0.5 for column in columns):
+        warnings.warn(
+            "every function says O on most tokens and none ever abstains; if O stands where nothing fired, read it as "
+            "no vote: abstain=('_', 'O') (--abstain _,O)",
+            stacklevel=3,
+        )
+
+
+def _share(column: Column, strings: Sequence[str]) -> float:
+    """Of tokens that have one of the strings."""
+    return float(np.isin(column.ids, [column.index[s] for s in strings if s in column.index]).mean())
 
 
 def _links(corpus: Corpus, name: str, abstain: Sequence[str]) -> NDArray[np.int8]:

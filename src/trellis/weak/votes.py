@@ -7,7 +7,8 @@
 `labels` are what the truth can be: for segments O, then B-X and I-X of each type (IOB2, whatever encoding functions
 vote in), else the labels as they are. `names` are these, and behind them the coarse ones: a function that knows only
 that there is an entity may vote ENT, where `coarse` says which labels that may be. So `admits BOOL[names, labels]` is
-the identity, and below it a row of several for each coarse name.
+the identity, and below it a row of several for each coarse name. `abstain` is what stood for no vote where votes were
+read; a model that was fitted to votes reads others in the same way.
 """
 
 from __future__ import annotations
@@ -105,6 +106,7 @@ class Votes:
     offsets: I64
     links: I8 = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     linkers: tuple[str, ...] = ()
+    abstain: tuple[str, ...] = ("_",)
 
     def __post_init__(self) -> None:
         tokens = int(check_offsets(self.offsets)[-1])

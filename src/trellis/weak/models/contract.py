@@ -43,12 +43,22 @@ class LabelModel(Estimator):
     linkers_: tuple[str, ...]
     space_: Space  # of the votes
     own_space_: Space  # of the probabilities: IO for segments, unless a model says otherwise
+    abstain_: tuple[str, ...]  # what stood for no vote
     majority_: MajorityVote  # majority vote of the same votes, to be compared with
     beside_: Beside | None
 
     def fit(self, votes: Votes, dev: Dev | None = None) -> Self:
         """Learns from votes. dev: other votes with their gold labels, I32[tokens] as numbers of the labels voted for
         (-1: not known), to be judged by beside majority vote."""
+        self.learn(votes)
+        if dev is not None:
+            return self.judged(dev)
+        if self.name != "majority":
+            self._compare(votes, None)
+        return self
+
+    def learn(self, votes: Votes) -> Self:
+        """As `fit`, without a word about how good the model is."""
         if not isinstance(votes, Votes):
             raise DataError(f"votes are of the type {type(votes).__name__}; expected Votes: weak.apply makes them")
         if not votes.functions:
@@ -62,15 +72,11 @@ class LabelModel(Estimator):
 
         own = self._in_own_space(votes)
         self.functions_, self.linkers_ = votes.functions, votes.linkers
-        self.space_, self.own_space_ = votes.space, own.space
+        self.space_, self.own_space_, self.abstain_ = votes.space, own.space, votes.abstain
         self._learn(own)
         self._warn_of_what_nobody_tells(own)
         self.majority_ = majority_beside(self, votes)
         self.beside_ = None
-        if dev is not None:
-            return self.judged(dev)
-        if self.name != "majority":
-            self._compare(votes, None)
         return self
 
     def judged(self, dev: Dev) -> Self:

@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.errors import DataError, FileAccessError, SettingError
-from trellis.weak import items as module
+from trellis.weak import item_files, item_json
 from trellis.weak.analysis import analyze
-from trellis.weak.items import item_lines, item_records, read_items, read_wrench, write_items
+from trellis.weak.item_files import item_lines, item_records, read_items, write_items
+from trellis.weak.wrench import read_wrench
 
 YOUTUBE = Path(os.environ.get("TRELLIS_DATA") or Path(__file__).parents[3] / "shared" / "data") / "youtube-wrench"
 
@@ -108,13 +109,13 @@ def test_what_is_wrong_with_a_line_is_said_with_its_number(written, line, messag
 
 
 def test_a_line_without_an_end_is_refused_before_it_fills_the_memory(written, monkeypatch):
-    monkeypatch.setattr(module, "MAX_LINE", 100)
+    monkeypatch.setattr(item_json, "MAX_LINE", 100)
     with pytest.raises(DataError, match=r"items\.json:2: a line of more than 100 bytes"):
         read_items(written('{"text": "a"}\n{"text": "' + "a" * 200 + '"}\n'))
 
 
 def test_names_that_are_no_functions_are_refused_before_they_fill_the_memory(written, monkeypatch):
-    monkeypatch.setattr(module, "MAX_FUNCTIONS", 2)
+    monkeypatch.setattr(item_files, "MAX_FUNCTIONS", 2)
     with pytest.raises(DataError, match="over 2 different functions"):
         read_items(written("".join(f'{{"text": "", "votes": {{"{k}": null}}}}\n' for k in range(3))))
 
