@@ -29,9 +29,13 @@ from trellis import (
     SemiCRF,
     SequentialClassifier,
     Stage,
+    load,
 )
 from trellis.corpus import parse_conll
 from trellis.store.file import FORMAT
+from trellis.weak.models import Generative, HMMAggregator, LabelModel
+from trellis.weak.models import load as load_label_model
+from trellis.weak.votes import Space, Votes
 
 GOLDEN = Path(__file__).parent / "golden"
 TRAINING = """Anna NNP B-PER
@@ -103,6 +107,22 @@ LATTICES = [
     [[[0, 1, "X", ["a"]], [0, 2, "Y", ["ab"]], [1, 2, "X", ["b"]]], None],
 ]
 LEXICON = {"words": {"a": "X", "bc": ["X", "Y"], "äbc": "Y"}, "texts": ["abc", "äbc"]}
+# votes of f, of g, which says nearly the same, and of h
+SEGMENTS = {
+    "types": ["PER", "LOC"],
+    "coarse": {"WHO": ["PER"], "ENT": ["PER", "LOC"]},
+    "votes": [
+        ["O O O", "B-PER B-PER B-ENT", "I-PER I-PER O", "B-LOC B-LOC O", "O O _"],
+        ["B-LOC B-LOC B-LOC", "I-LOC I-LOC I-LOC", "_ _ O", "O _ O"],
+        ["B-WHO B-WHO B-PER", "O O O", "B-LOC B-LOC I-ENT", "B-PER B-PER B-PER"],
+        ["_ _ _", "O O B-LOC"],
+    ],
+}
+ITEMS = {
+    "labels": ["ham", "spam", "junk"],
+    "coarse": {"unwanted": ["spam", "junk"], "mail": ["ham", "spam"]},
+    "votes": [["ham ham mail"], ["spam spam unwanted"], ["_ _ ham"], ["junk junk junk"], ["spam ham spam"], ["_ _ _"]],
+}
 EXPRESSION = "word[-1:1] + suffix(word, 1, 2)[0] + (pos[-1] & pos[0]) + bag(pos[-2:2]) + transitions(pos[0])"
 
 
@@ -151,6 +171,9 @@ def models():
         yield "neural-alone", alone, UNKNOWN
         reading = Stage("ner", "word[0] + pos[-1:1]", reads=["pos"], model="neural-crf", **sizes)
         yield "cascade-neural", Cascade([pos, reading], wire="joint").fit(corpus), new
+        yield "label-hmm", HMMAggregator(max_iter=5, tol=None).fit(votes_of(SEGMENTS)), SEGMENTS
+        groups = [["h"], ["g", "f"]]
+        yield "label-generative", Generative(groups, max_iter=9, tol=None).fit(votes_of(ITEMS)), ITEMS
     X = [[{"w": "a", "x": 1.5, "q": True}, {"w": "b", "x": -0.5}], [["w:c"], ["w:a", "ü"]], [{"w": "b", "x": 2}]]
     lists = CRF(l2=0.5).fit(X, [["B", "I"], ["O", "B"], ["I"]])
     asked = [[{"w": "a", "x": 1.5}, {"w": "b"}], [["w:a", "q"], ["w:z"]], [{"w": "ü", "x": -2}], []]
@@ -167,8 +190,27 @@ def lattices_of(data):
     return [Lattice([Node(*node) for node in nodes], arcs and [Arc(*arc) for arc in arcs]) for nodes, arcs in data]
 
 
+def votes_of(data):
+    """From JSON: labels or types, and the votes of sentences."""
+    coarse = data["coarse"]
+    space = Space.of_types(data["types"], coarse) if "types" in data else Space.of_labels(data["labels"], coarse)
+    rows = [[space.index.get(name, -1) for name in token.split()] for sentence in data["votes"] for token in sentence]
+    offsets = np.cumsum([0, *map(len, data["votes"])])
+    return Votes(np.array(rows, np.int32), ("f", "g", "h"), space, offsets)
+
+
+def loaded(path):
+    """A golden model."""
+    return load_label_model(path) if "-label-" in path.name else load(path)
+
+
 def answers(model, data):
     """What a model says, as JSON."""
+    if isinstance(model, LabelModel):
+        votes = votes_of(data)
+        rows = [np.round(r, 9).tolist() for r in model.predict_marginals(votes)]
+        objective = model.climb_.objectives[-1]
+        return {"input": data, "labels": model.predict(votes), "marginals": rows, "objective": objective}
     if isinstance(model, LatticeCRF):
         lattices = lattices_of(data)
         rows = [np.round(row, 9)[:, None].tolist() for row in model.predict_marginals(lattices)]
@@ -208,7 +250,8 @@ def main():
             model.save(path)
             text = json.dumps(answers(model, data), ensure_ascii=False, indent=1)
             path.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
-            print(f"{path.name}: {path.stat().st_size:,} bytes, converged: {model.converged_}")
+            converged = model.climb_.converged if isinstance(model, LabelModel) else model.converged_
+            print(f"{path.name}: {path.stat().st_size:,} bytes, converged: {converged}")
 
 
 if __name__ == "__main__":

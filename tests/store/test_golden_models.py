@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from make_golden import GOLDEN, answers
+from make_golden import GOLDEN, answers, loaded
 
-import trellis
 from trellis.store.file import FORMAT
 
 NAMES = {path.stem for path in GOLDEN.glob("*.trellis")}
@@ -16,7 +15,7 @@ NAMES = {path.stem for path in GOLDEN.glob("*.trellis")}
 @pytest.mark.parametrize("way", ["plain", "compiled"])
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_it_loads_and_answers_as_before(name, way, computing):
-    model = trellis.load(GOLDEN / f"{name}.trellis")
+    model = loaded(GOLDEN / f"{name}.trellis")
     expected = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
     with computing(way):
         found = answers(model, expected["input"])
@@ -29,9 +28,9 @@ def test_it_loads_and_answers_as_before(name, way, computing):
 
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_what_is_loaded_is_saved_in_the_present_format(name, tmp_path):
-    old = trellis.load(GOLDEN / f"{name}.trellis")
-    old.save(tmp_path / "m")
-    new = trellis.load(tmp_path / "m")
+    old = loaded(GOLDEN / f"{name}.trellis")
+    old.save(tmp_path / f"{name}.trellis")
+    new = loaded(tmp_path / f"{name}.trellis")
     data = json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))["input"]
     assert answers(new, data) == answers(old, data)
 

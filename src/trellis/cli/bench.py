@@ -16,6 +16,7 @@ from trellis.cli.bench_neural import add_to as add_neural
 from trellis.cli.bench_online import add_to as add_online
 from trellis.cli.bench_score import add_to as add_score
 from trellis.cli.bench_training import add_to
+from trellis.cli.bench_weak import add_to as add_weak
 from trellis.cli.console import measuring, print_json
 from trellis.errors import SettingError
 
@@ -208,3 +209,4 @@ add_lattices(bench, _task_options, _task, _numbers, measuring)
 add_cascade(bench, measuring)
 add_score(bench, measuring)
 add_neural(bench, measuring)
+add_weak(bench, measuring)

@@ -1,8 +1,9 @@
 """Label models as files, in the form of every model file. Reading checks every number, so that what is read answers
 with probabilities.
 
-The description has the model's name, its settings, the names of functions, the space of the votes, and whether learning
-converged (None: nothing was learnt step by step). Tensors are what the model itself puts (`_learnt`), and
+The description has the model's name, its settings, the names of functions, the space of the votes and what stood for
+none, and whether learning converged (None: nothing was learnt step by step). Tensors are what the model itself puts
+(`_learnt`), and
 
     majority F64[labels]            votes for each label, of majority vote beside the model
     objectives F64[iterations]      of learning step by step
@@ -39,7 +40,7 @@ F64 = NDArray[np.float64]
 
 TYPE = "label-model"
 _FIRST_FORMAT = 3  # that has label models
-_ENTRIES = {"format", "type", "model", "settings", "functions", "linkers", "space", "converged"}
+_ENTRIES = {"format", "type", "model", "settings", "functions", "linkers", "space", "abstain", "converged"}
 _PREFIXES = {"io": ("I",), "iob2": ("B", "I")}
 _ROUNDING = 1e-9  # of sums of shares
 _LEAST = -745.2  # below the log of every number above 0: sums of such logs are finite
@@ -98,6 +99,7 @@ def _described(model: LabelModel) -> tuple[dict[str, Any], Tensors]:
         "functions": list(model.functions_),
         "linkers": list(model.linkers_),
         "space": {"labels": list(space.labels), "coarse": coarse, "encoding": space.encoding},
+        "abstain": list(getattr(model, "abstain_", ("_",))),
         "converged": None if climb is None else climb.converged,
     }
     tensors = {**model._learnt(), "majority": getattr(model, "majority_", model)._frequency()}
@@ -119,7 +121,7 @@ def _rebuilt(kind: type[LabelModel], description: dict[str, Any], tensors: Tenso
     every = {*model.functions_, *model.linkers_}
     if not model.functions_ or len(every) != len(model.functions_) + len(model.linkers_):
         raise ValueError("names of functions")
-    model.space_ = _space(description["space"])
+    model.space_, model.abstain_ = _space(description["space"]), _strings(description["abstain"])
     model.own_space_ = model._in_own_space(_no_votes(model)).space
     model._restore(tensors)
     model.beside_ = None
