@@ -12,7 +12,7 @@ from trellis.corpus import read_conll
 from trellis.weak import HMMAggregator, MajorityVote, choose, gold_of, label_model, read_items, votes_of
 from trellis.weak.beside import scored
 
-DATA = Path(os.environ.get("TRELLIS_DATA", "../shared/data"))
+DATA = Path(os.environ.get("TRELLIS_DATA") or Path(__file__).parents[3] / "shared" / "data")
 ABSTAIN = {"weak-wikigold": ("_", "O")}
 
 
@@ -41,8 +41,9 @@ def test_majority_vote_and_the_model_chosen_without_test_gold(name, majority):
 
 def test_where_functions_contradict_each_other_ties_decide_about_majority_vote():
     train, test = voted("weak-wikigold", "train"), voted("weak-wikigold", "test")
-    drawn = [f1(MajorityVote("random", seed=seed).fit(train[0]), test) for seed in range(10)]
-    assert 50.5 < min(drawn) <= np.median(drawn) <= max(drawn) < 52.8
+    drawn = [f1(MajorityVote("random", seed=seed).fit(train[0]), test) for seed in range(20)]
+    assert 51.7 < np.median(drawn) < 53.1  # published: 52.24; single draws lie between 50.0 and 54.5
+    assert max(drawn) - min(drawn) > 1.0
     assert f1(MajorityVote("outside").fit(train[0]), test) == 52.37
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -78,9 +79,9 @@ def bench_gazetteer(
     times: dict[str, list[float]] = {"read": [], "build": [], "match": []}
     for k in range(rounds + 1):
         say(f"round {k} of {rounds}" if k else "warming up")
-        corpus, read = timed(lambda: _read(text))
-        lists, build = timed(lambda: _built(phrases, corpus))
-        found, match = timed(lambda: lists.on(corpus))
+        corpus, read = timed(partial(_read, text))
+        lists, build = timed(partial(_built, phrases, corpus))
+        found, match = timed(partial(lists.on, corpus))
         for name, seconds in (("read", read), ("build", build), ("match", match)) if k else ():
             times[name].append(seconds)
     covered = int((found.end - found.start).sum())
