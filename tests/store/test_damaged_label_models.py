@@ -596,16 +596,15 @@ def extremes(values):
 
 
 def test_probabilities_as_small_as_numbers_get_are_added_up_all_the_same(raw, loading):
-    """Every outcome but the last of each voter, every transition but the one to O: nearly impossible."""
+    """Every outcome but the last of each function, every transition but the one to O: nearly impossible."""
 
-    def change(_, tensors):
-        for name in ("logs", "alone"):
-            size = len(tensors[name]) if name == "logs" else 10
-            tensors[name][:] = -745.0
-            tensors[name][size - 1 :: size] = 0.0
-        tensors["groups.sizes"] = np.ones(4, np.int64)
-        tensors["groups.members"] = np.arange(4)
+    def change(description, tensors):
+        description["settings"]["structure"] = "independent"
+        tensors |= {"groups.sizes": np.ones(4, np.int64), "groups.members": np.arange(4)}
         del tensors["joint.0"]
+        outcomes = len(TYPES.names) + 1
+        tensors["alone"][:] = -745.0
+        tensors["alone"][outcomes - 1 :: outcomes] = 0.0
         tensors["logs"] = tensors["alone"].copy()
         for name in ("start", "follow"):
             tensors[name] = np.where(tensors[name] > 0, 5e-324, 0.0)
