@@ -27,6 +27,9 @@ _CHOOSERS = [
     "trellis.models.kernel_chain",
     "trellis.models.linear",
     "trellis.neural.encoder",
+    "trellis.weak.functions.casts",
+    "trellis.weak.functions.lists",
+    "trellis.weak.voters",
 ]
 
 _NOUNS = ["dog", "cat", "house", "idea", "Ann", "river", "câlin"]

@@ -70,7 +70,9 @@ class Voters:
     def shares(self, counts: F64) -> F64:
         """Counts F64[outcomes, labels] -> P(outcome | label), which sum to 1 over the outcomes of each voter."""
         totals = np.add.reduceat(counts, self.first[:-1], axis=0)
-        return np.asarray(counts / np.repeat(totals, np.diff(self.first), axis=0))
+        spread = np.repeat(totals, np.diff(self.first), axis=0)
+        # a group that only ever abstains has nothing to tell where that is not heard
+        return np.asarray(np.divide(counts, spread, out=np.zeros_like(counts), where=spread > 0))
 
 
 def counted(cast: I64, weights: F64, outcomes: int) -> F64:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +111,8 @@ class Votes:
 
     def __post_init__(self) -> None:
         tokens = int(check_offsets(self.offsets)[-1])
+        object.__setattr__(self, "values", _whole("votes", self.values, np.int32))
+        object.__setattr__(self, "links", _whole("links", self.links, np.int8))
         if not self.linkers and self.links.shape != (tokens, 0):
             object.__setattr__(self, "links", np.zeros((tokens, 0), np.int8))
         for what, array, names in (("votes", self.values, self.functions), ("links", self.links, self.linkers)):
@@ -219,6 +222,16 @@ def in_io(space: Space) -> Space:
 
 def _in_io(name: str) -> str:
     return name if name == OUTSIDE else f"I-{split(name)[1]}"
+
+
+def _whole(what: str, values: NDArray[Any], dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+    """Whole numbers as an array of that type."""
+    found = np.asarray(values)
+    if found.size and found.dtype.kind not in "iu":
+        raise DataError(f"{what} are of the type {found.dtype}; expected whole numbers, -1 for an abstention")
+    if found.size and (found.min() < ABSTAINS or found.max() > np.iinfo(dtype).max):
+        raise DataError(f"{what} go from {found.min()} to {found.max()}; expected numbers from 0 on, or -1")
+    return found.astype(dtype, copy=False)
 
 
 def _number(value: object, number: Mapping[str, int], given: Sequence[str], item: int, function: str) -> int:

@@ -73,7 +73,11 @@ class LabelModel(Estimator):
         own = self._in_own_space(votes)
         self.functions_, self.linkers_ = votes.functions, votes.linkers
         self.space_, self.own_space_, self.abstain_ = votes.space, own.space, votes.abstain
-        self._learn(own)
+        try:
+            self._learn(own)
+        except BaseException:
+            del self.own_space_  # half fitted is not fitted
+            raise
         self._warn_of_what_nobody_tells(own)
         self.majority_ = majority_beside(self, votes)
         self.beside_ = None

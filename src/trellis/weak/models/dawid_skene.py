@@ -19,7 +19,7 @@ from trellis.weak.em import check_settings, climb, softened
 from trellis.weak.emissions import Emissions, Evidence
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import emissions_from, emissions_in, shares_of
+from trellis.weak.models.tensors import emissions_from, emissions_in, shares_of
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure
 from trellis.weak.votes import Votes

@@ -30,7 +30,7 @@ from trellis.errors import SettingError
 from trellis.weak.em import check_settings, climb, softened
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import groups_from, groups_in, rates_of, shares_of
+from trellis.weak.models.tensors import groups_from, groups_in, rates_of, shares_of
 from trellis.weak.models.weighted import agreement
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure, groups_of
@@ -131,8 +131,9 @@ class Generative(LabelModel):
 
     def _log_prior(self) -> float:
         right = self.trust * self.prior * np.log(self.right_) + (1 - self.trust) * self.prior * np.log1p(-self.right_)
-        some = 0.5 * (np.log(self.votes_) + np.log1p(-self.votes_)) if self.abstention == "class" else np.zeros(1)
-        return float(self.share_ @ right + np.log(self.balance_).sum() + some.sum())
+        if self.abstention == "class":
+            right = right + 0.5 * (np.log(self.votes_) + np.log1p(-self.votes_)).sum(axis=1)
+        return float(self.share_ @ right + np.log(self.balance_).sum())
 
     def _probabilities(self, votes: Votes) -> F64:
         patterns = Patterns.of_votes(votes.values)

@@ -28,7 +28,7 @@ from trellis.weak.emissions import Emissions, Evidence
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.dawid_skene import check_positive
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import emissions_from, emissions_in, shares_of
+from trellis.weak.models.tensors import emissions_from, emissions_in, shares_of
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure
 from trellis.weak.votes import Space, Votes

@@ -23,7 +23,7 @@ from trellis.labels import first_tokens, runs
 from trellis.labels.encoding import split
 from trellis.lattice import Chain
 from trellis.weak.models.hmm import HMMAggregator, sum_of
-from trellis.weak.models.serial import shares_of
+from trellis.weak.models.tensors import shares_of
 from trellis.weak.votes import Space, Votes
 
 BOOL = NDArray[np.bool_]

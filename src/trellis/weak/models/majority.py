@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.weak.models.contract import LabelModel
-from trellis.weak.models.serial import amounts_of
+from trellis.weak.models.tensors import amounts_of
 from trellis.weak.patterns import Patterns
 from trellis.weak.votes import Space, Votes, in_io
 
@@ -92,6 +92,7 @@ def majority_beside(model: LabelModel, votes: Votes | None = None) -> MajorityVo
     """Majority vote of the votes that a model is fitted to, to be compared with; without votes, of none so far."""
     majority, space = MajorityVote(), in_io(model.space_)
     majority.functions_, majority.linkers_, majority.space_ = model.functions_, model.linkers_, model.space_
+    majority.abstain_ = model.abstain_
     majority.own_space_, majority.totals_ = space, np.zeros(len(space.labels))
     if votes is not None:
         majority._learn(votes.in_io())

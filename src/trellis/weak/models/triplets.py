@@ -30,7 +30,7 @@ from trellis.errors import DataError, SettingError
 from trellis.weak.em import check_settings, climb, softened
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import array_of, groups_from, groups_in, rates_of, shares_of
+from trellis.weak.models.tensors import array_of, groups_from, groups_in, rates_of, shares_of
 from trellis.weak.models.weighted import log_odds, weighed
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure, groups_of
@@ -65,6 +65,7 @@ class Triplets(LabelModel):
         return dict(zip(self.own_labels, self.balance_.tolist(), strict=True))
 
     def _learn(self, votes: Votes) -> None:
+        check_settings(self.max_iter, self.tol)
         if len(votes.functions) < 3:
             raise SettingError(
                 f"triplets need three functions; there are {len(votes.functions)}: use generative, or majority"

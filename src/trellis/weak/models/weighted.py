@@ -21,13 +21,14 @@ from trellis.errors import SettingError
 from trellis.weak.em import softened
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
-from trellis.weak.models.serial import amounts_of, array_of
+from trellis.weak.models.tensors import amounts_of, array_of
 from trellis.weak.patterns import Patterns
 from trellis.weak.votes import ABSTAINS, Votes
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 
+_HEAVIEST = 1e6  # log-odds; so surely nobody is right
 _SURE = 0.01  # no function is right or wrong more surely than this
 
 
@@ -50,8 +51,8 @@ class WeightedVote(LabelModel):
         for name, weight in (self.weights or {}).items():
             if name not in functions:
                 raise SettingError(f"a weight is given for {name!r}; the functions are: {', '.join(functions)}")
-            if not isinstance(weight, Real) or not math.isfinite(weight):
-                raise SettingError(f"the weight of {name!r} is {weight!r}; expected a number")
+            if not isinstance(weight, Real) or not abs(float(weight)) <= _HEAVIEST:
+                raise SettingError(f"the weight of {name!r} is {weight!r}; expected a number, {_HEAVIEST:g} at most")
         return self.weights or {}
 
     def _probabilities(self, votes: Votes) -> F64:
