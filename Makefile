@@ -25,7 +25,7 @@ BESIDE := tests/docs tests/studies
 compiled: $(VENV)/installed-test
 	@$(BIN)/python -m pytest $(addprefix --ignore=,$(BESIDE))
 
-MORE := tests/cascade/test_expanding.py tests/cascade/test_joint_gradient.py tests/neural/test_encoder.py tests/neural/test_neural_objective.py tests/weak/test_voters.py tests/weak/functions
+MORE := tests/cascade/test_expanding.py tests/cascade/test_joint_gradient.py tests/neural/test_encoder.py tests/neural/test_neural_objective.py tests/weak/test_voters.py tests/weak/functions/test_lists_of_phrases.py
 
 # the kernels once more, uncompiled, and with every index checked, then documentation and studies, beside the rest; what
 # they say is shown at the end

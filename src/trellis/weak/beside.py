@@ -59,8 +59,8 @@ class Beside:
         ties = f", {self.ties:,} ties" if self.ties else ""
         if self.own is None or self.majority is None:
             return (
-                f"{self.model} and majority vote{ties and f' ({ties[2:]})'} differ on {100 * self.differs:.1f}% of the "
-                "tokens with votes; no gold labels to say which is better"
+                f"{self.model} and majority vote{ties and f' ({ties[2:]})'} differ on {100 * self.differs:.1f}% of "
+                "what has votes; no gold labels to say which is better"
             )
         return (
             f"{self.model}: {_what(self.own)} {_percent(self.own)}; majority vote beside it: "

@@ -124,15 +124,11 @@ class LabelModel(Estimator):
         """How often each function is right, as far as the model knows: the mean, over its votes, of the probability of
         the labels it votes for. None for one that never votes."""
         own, chances = self._fitting(votes), self.probabilities(votes)
-        right = np.einsum("njk,nk->nj", _admitted(own), chances) if own.tokens * len(own.names) < 1 << 22 else None
         out: dict[str, float | None] = {}
         for j, name in enumerate(own.functions):
             where = np.flatnonzero(own.voted[:, j])
-            if right is not None:
-                mean = right[where, j]
-            else:
-                mean = (own.space.admits[own.values[where, j]] * chances[where]).sum(axis=1)
-            out[name] = float(mean.mean()) if len(where) else None
+            right = (own.space.admits[own.values[where, j]] * chances[where]).sum(axis=1)
+            out[name] = float(right.mean()) if len(where) else None
         return out
 
     def save(self, path: str | Path) -> None:
@@ -235,9 +231,3 @@ class LabelModel(Estimator):
         _log.info("%s", self.beside_.as_text())
         if self.beside_.is_worse:
             warnings.warn(self.beside_.warning(), stacklevel=4)
-
-
-def _admitted(votes: Votes) -> NDArray[np.bool_]:
-    """BOOL[tokens, functions, labels]: which labels each vote may mean; all False for an abstention."""
-    table = np.concatenate([votes.space.admits, np.zeros((1, len(votes.labels)), np.bool_)])
-    return np.asarray(table[votes.values])

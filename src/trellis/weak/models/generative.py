@@ -96,7 +96,9 @@ class Generative(LabelModel):
         voted, hits = patterns.rows != ABSTAINS, _hits(patterns.rows, votes)
         labels = len(votes.labels)
         self.right_ = agreement(patterns, votes)
-        self.votes_ = np.tile((counts @ voted + 0.5) / (counts.sum() + 1.0), (labels, 1)).T
+        alike = np.full(start.shape, 1.0 / labels) if self.abstention == "alike" else start
+        by_label = alike * counts[:, None]
+        self.votes_ = (voted.T @ by_label + 0.5) / (by_label.sum(axis=0) + 1.0)
         self.balance_ = (counts @ start + 1.0) / (counts.sum() + labels)
 
         def steps() -> Iterator[float]:
@@ -138,11 +140,10 @@ class Generative(LabelModel):
     def _probabilities(self, votes: Votes) -> F64:
         patterns = Patterns.of_votes(votes.values)
         scores = self._scores(patterns.rows != ABSTAINS, _hits(patterns.rows, votes))
-        silent = (patterns.rows == ABSTAINS).all(axis=1)
-        if votes.space.outside is not None:
-            if self.abstention == "alike":
-                scores[silent] = -np.inf
-            scores[silent, votes.space.outside] = np.maximum(scores[silent, votes.space.outside], 0.0)
+        if votes.space.outside is not None and self.abstention == "alike":
+            silent = (patterns.rows == ABSTAINS).all(axis=1)
+            scores[silent] = -np.inf
+            scores[silent, votes.space.outside] = 0.0
         return np.asarray(softened(scores)[0][patterns.of])
 
     def _frequency(self) -> F64:
