@@ -4,8 +4,8 @@
     python examples/weak_supervision.py weak-ncbi-disease weak-laptopreview youtube-wrench
     python examples/weak_supervision.py weak-wikigold --abstain _,O
 
-A folder has the parts train, valid and test: column files (train.txt ...) whose columns `columns.txt` names, gold labels
-in `gold`, votes in those that begin with lf:; or WRENCH's JSON (train.json ...). Models are fitted to the votes of
+A folder has the parts train, valid and test: column files (train.txt ...) whose columns `columns.txt` names, the gold
+ones in `gold`, votes in those that begin with lf:; or WRENCH's JSON (train.json ...). Models are fitted to the votes of
 train; the gold labels of valid choose one; scores are F1 of exact spans, or accuracy of items. Without folders it is
 the corpus that ships and `weak_rules.py`, with 112 sentences of its training part, kept apart, as valid.
 """

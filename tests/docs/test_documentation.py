@@ -42,6 +42,7 @@ def folder(tmp_path, monkeypatch):
     ):
         corpus = sample_corpus(part)
         (tmp_path / name).write_bytes(write_conll(Corpus({c: corpus[c] for c in columns}, corpus.offsets)))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "broken.txt").write_text("Its PRP$ B-NP\nshares NNS I-NP\nfell VBD\n")
     command = tmp_path / "bin" / "trellis"
     command.parent.mkdir()

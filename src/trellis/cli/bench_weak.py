@@ -12,6 +12,7 @@ from trellis.cli.console import print_json
 if TYPE_CHECKING:
     from trellis.studies.bench_gazetteer import GazetteerBench
     from trellis.studies.bench_weak import WeakBench
+    from trellis.weak import Votes
 
 
 def add_to(bench: click.Group, measuring: Any) -> None:
@@ -20,7 +21,9 @@ def add_to(bench: click.Group, measuring: Any) -> None:
     @click.option("--only", type=click.Choice(["hmm", "gazetteer"]), help="One of the two parts; both if not given.")
     @click.option("--against", help="skweak, to insist on it; if not given, it is left out where it is not installed.")
     @click.option("--columns", help="Names of FILE's columns; by default as in columns.txt beside it.")
+    @click.option("--functions", help="Columns that vote; all whose names begin with lf: if not given.")
     @click.option("--gold", help="The column with gold labels; gold if there.")
+    @click.option("--abstain", default="_", show_default=True, help="What stands for no vote: _,O for instance.")
     @click.option("--iterations", default=50, show_default=True, help="Of EM, by both.")
     @click.option("--rounds", default=5, show_default=True, help="Runs of Trellis.")
     @click.option("--repeat", default=1, show_default=True, help="Runs of skweak, spread among those of Trellis.")
@@ -31,14 +34,13 @@ def add_to(bench: click.Group, measuring: Any) -> None:
         file: str | None,
         only: str | None,
         against: str | None,
-        columns: str | None,
-        gold: str | None,
         iterations: int,
         rounds: int,
         repeat: int,
         entries: int,
         tokens: int,
         json: bool,
+        **columns: Any,
     ) -> None:
         """The hidden Markov model of votes against skweak's, and a long gazetteer against reading the text.
 
@@ -49,12 +51,13 @@ def add_to(bench: click.Group, measuring: Any) -> None:
           trellis bench weak train.txt --iterations 50
         """
         from trellis.studies.bench_gazetteer import bench_gazetteer
+        from trellis.studies.bench_weak import bench_weak
         from trellis.studies.machine import machine
 
         values: dict[str, Any] = {"benchmark": "weak", "machine": machine()}
         if only != "gazetteer":
             with measuring() as say:
-                result = _measured(file, columns, gold, iterations, rounds, repeat, against, say)
+                result = bench_weak(*_read(file, **columns), iterations, rounds, repeat, against, say)
             _print_votes(result)
             values |= result.as_json()
         if only != "hmm":
@@ -66,28 +69,19 @@ def add_to(bench: click.Group, measuring: Any) -> None:
             print_json(values)
 
 
-def _measured(
-    file: str | None,
-    columns: str | None,
-    gold: str | None,
-    iterations: int,
-    rounds: int,
-    repeat: int,
-    against: str | None,
-    say: Any,
-) -> WeakBench:
+def _read(file: str | None, **columns: Any) -> tuple[Votes, list[str], Any]:
+    """Votes, words, and gold labels where there are any."""
     from trellis.cli.weak_votes import is_items, read_votes
     from trellis.errors import SettingError
-    from trellis.studies.bench_weak import bench_weak, default_votes
+    from trellis.studies.bench_weak import default_votes
 
     path = str(default_votes()) if file is None else file
     if is_items(path):
         raise SettingError(f"{path} has votes on whole items; the comparison is of votes for segments, a column file")
-    voted = read_votes([path], columns, None, gold, "_", None, None, False)
+    voted = read_votes([path], **columns, coarse=None, labels=None, comments=False)
     assert voted.corpus is not None
     first = voted.corpus[next(iter(voted.corpus.columns))]
-    words = [first.strings[i] for i in first.ids.tolist()]
-    return bench_weak(voted.votes, words, voted.gold, iterations, rounds, repeat, against, say)
+    return voted.votes, [first.strings[i] for i in first.ids.tolist()], voted.gold
 
 
 def _print_votes(result: WeakBench) -> None:
