@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -148,3 +150,17 @@ def test_linked_chains_need_links(segment_votes):
     model = LinkedHMM().fit(votes)
     with pytest.raises(SettingError, match="knows the linking function 'l0'"):
         model.best(segment_votes(0)[0])
+
+
+def test_some_thousand_tokens_are_worth_compiling_as_every_step_sees_them_and_a_hundred_are_not():
+    script = (
+        "import sys, numpy as np, trellis.weak as weak\n"
+        "def fit(tokens):\n"
+        "    values = np.resize(np.array([[1, 1], [2, -1], [-1, -1]], np.int32), (tokens, 2))\n"
+        "    offsets = np.arange(0, tokens + 1, 10)\n"
+        "    weak.HMMAggregator().fit(weak.Votes(values, ('f', 'g'), weak.Space.of_types(['A']), offsets))\n"
+        "    return 'numba' in sys.modules\n"
+        "print(fit(100), fit(5000))"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == ["False", "True"]

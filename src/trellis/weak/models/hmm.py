@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError
+from trellis.jit import announce
 from trellis.labels import first_tokens, legal_transitions
 from trellis.lattice import Chain
 from trellis.weak.em import check_settings, climb
@@ -37,6 +38,8 @@ BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+
+_USUAL = 10  # steps of EM, more or less
 
 
 class HMMAggregator(LabelModel):
@@ -68,6 +71,7 @@ class HMMAggregator(LabelModel):
     def _learn(self, votes: Votes) -> None:
         check_settings(self.max_iter, self.tol, anchor=self.anchor)
         check_positive("smoothing", self.smoothing)
+        announce(votes.tokens * min(_USUAL, self.max_iter))
         patterns = Patterns.of_votes(votes.values)
         start = shares(tally(patterns.rows, votes.space), votes.space)
         weights = start * patterns.counts[:, None]
