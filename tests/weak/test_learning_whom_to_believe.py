@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from synthetic import accuracy_of, independent_votes
+from synthetic import accuracy_of, chained_votes, independent_votes
 
-from trellis.weak.models import DawidSkene, Generative, MajorityVote, Triplets
+from trellis.weak.models import DawidSkene, Generative, HMMAggregator, MajorityVote, Triplets
 from trellis.weak.patterns import Patterns
 from trellis.weak.structure import alike, groups_of
 from trellis.weak.votes import Votes
@@ -45,6 +45,30 @@ def test_the_margin_over_majority_vote_grows_with_the_spread_of_qualities(kind, 
     assert margins[0] > -0.003
     assert margins[1] > margins[0] + 0.003
     assert margins[2] > margins[1] + 0.01
+
+
+@settings(max_examples=5)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_chain_without_an_anchor_recovers_how_good_functions_are(seed):
+    votes, truth = chained_votes(np.random.default_rng(seed), 1500, np.linspace(0.5, 0.9, 7), BALANCE)
+    model = HMMAggregator(anchor=0.0).fit(votes)
+    true = [np.mean((votes.values[:, j] == truth)[votes.voted[:, j]]) for j in range(7)]
+    assert np.allclose(list(model.learned_accuracy(votes).values()), true, atol=0.02)
+    assert np.allclose(model.probabilities(votes).mean(axis=0), np.bincount(truth) / len(truth), atol=0.02)
+
+
+@settings(max_examples=5)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_a_chain_gains_by_neighbours_and_more_the_more_qualities_differ(seed):
+    rng = np.random.default_rng(seed)
+    margins = []
+    for spread in (0.0, 0.15, 0.3):
+        votes, truth = chained_votes(rng, 4000, np.linspace(0.7 - spread, 0.7 + 0.9 * spread, 7), BALANCE)
+        own, majority = (accuracy_of(model.fit(votes), votes, truth) for model in (HMMAggregator(), MajorityVote()))
+        margins.append(own - majority)
+    assert margins[0] > 0.015
+    assert margins[1] > margins[0] + 0.003
+    assert margins[2] > margins[1] + 0.005
 
 
 def copies(rng, items=20_000):
