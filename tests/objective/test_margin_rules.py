@@ -116,20 +116,22 @@ def test_the_k_best_paths_are_those_of_an_enumeration(problem, seed, k):
 
 
 def least_change(deltas, short, c):
-    """Of theta, such that each constraint is met or has cost C: coordinate ascent, for as long as it takes."""
+    """Of theta, such that each constraint is met or has cost C: coordinate ascent. None where it does not come to rest,
+    as constraints are nearly the same."""
     alpha, gram = np.zeros(len(short)), deltas @ deltas.T
-    for _ in range(3000):
+    for _ in range(5000):
         before = alpha.copy()
         for p in range(len(short)):
             if gram[p, p]:
                 alpha[p] = np.clip(alpha[p] + (short[p] - gram[p] @ alpha) / gram[p, p], 0.0, c)
-        if np.array_equal(alpha, before):
-            break
-    return alpha @ deltas
+        if np.abs(alpha - before).max() <= 1e-12:
+            return alpha @ deltas
+    return None
 
 
 def mira(problem, theta, k, c):
-    """theta and losses after all sentences in order; None where it is not clear which paths are the k best."""
+    """theta and losses after all sentences in order; None where it is not clear which paths are the k best, or where
+    that leads."""
     theta, value = theta.copy(), 0.0
     for s in filter(problem.tokens_of, range(problem.sentences)):
         gold, paths = problem.gold(s), problem.paths(s)
@@ -142,7 +144,10 @@ def mira(problem, theta, k, c):
             deltas = np.array([problem.counts(s, gold) - problem.counts(s, path) for path in best])
             short = np.array([wrong_labels(path, gold) for path in best]) - deltas @ theta
             value += max(0.0, short.max())
-            theta += least_change(deltas, short, c)
+            change = least_change(deltas, short, c)
+            if change is None:
+                return None
+            theta += change
     return theta, value
 
 
@@ -177,3 +182,11 @@ def test_mira_adds_up_changes_by_step():
     done = online.epoch(MiraRule(7, 3, 1.0), (theta, np.zeros_like(theta)), InOrder())
     np.testing.assert_allclose(done.vectors[0], now, atol=1e-9)
     np.testing.assert_allclose(done.vectors[1], late, atol=1e-9)
+
+
+def test_mira_takes_its_time_where_two_paths_are_nearly_the_same():
+    problem = make_problem(154, 2, [1, 4], valued=True, everything=False, arcs=False, allowed=False)
+    theta = np.random.default_rng(154).normal(size=problem.size)
+    expected = mira(problem, theta, 4, 1.0)
+    done = problem.online().epoch(MiraRule(7, 4, 1.0), (theta, np.zeros_like(theta)), InOrder())
+    np.testing.assert_allclose(done.vectors[0], expected[0], rtol=1e-6, atol=1e-6)

@@ -19,7 +19,7 @@ from trellis.objective.kernels.paths import mistakes
 
 Array = Any
 
-_SWEEPS = 1000
+_SWEEPS = 10_000  # paths that differ by a small feature value alone make slow progress
 _EXACT = 1e-9  # of the largest margin: what a constraint may be off by
 
 
