@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import trellis as tr
 from trellis import weak
-from trellis.weak.beside import scored
 
 COARSE = {"ENT": ["LOC", "MISC", "ORG", "PER"]}  # some name or other
 
@@ -158,7 +157,7 @@ def main() -> None:
     print("\nexact-span F1 on the test part")
     for name in ["majority", "weighted", "triplets", "generative", "dawid-skene", "hmm", "linked-hmm"]:
         model = weak.label_model(name)().fit(train)
-        print(f"{name:<12} {100 * scored(model.best(test), gold, test).headline:.2f}")
+        print(f"{name:<12} {100 * model.evaluate(test, gold).headline:.2f}")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from pathlib import Path
 import trellis as tr
 from trellis import weak
 from trellis.labels import detect, segment_types
-from trellis.weak.beside import scored
 from trellis.weak.choosing import candidates_for
 from trellis.weak.models.contract import Dev, LabelModel
 
@@ -84,8 +83,7 @@ def compare(title: str, train: Dev, valid: Dev, test: Dev) -> None:
 
 def score(model: LabelModel, part: Dev) -> float:
     """In percent."""
-    votes, gold = part
-    return 100.0 * scored(model.best(votes), gold, votes).headline
+    return 100.0 * model.evaluate(*part).headline
 
 
 def main() -> None:

@@ -43,9 +43,9 @@ def test_without_gold_it_says_how_far_they_differ(caplog):
 
 def test_a_model_that_does_not_beat_majority_vote_is_warned_of():
     (votes, _), dev = data()
-    with pytest.warns(UserWarning, match=r"weighted is worse than majority vote on held-out gold: .* against .*"):
+    with pytest.warns(UserWarning, match=r"weighted is worse than majority vote on gold labels: .* against .*"):
         WeightedVote({"f3": 9.0}).fit(votes, dev)
-    with pytest.warns(UserWarning, match="weighted does no better than majority vote on held-out gold"):
+    with pytest.warns(UserWarning, match="weighted does no better than majority vote on gold labels"):
         WeightedVote({f"f{j}": 1.0 for j in range(4)}).fit(votes, (votes.picked(np.arange(1)), np.array([0], np.int32)))
 
 
@@ -94,7 +94,9 @@ def test_candidates_depend_on_what_there_is(segment_votes):
 
 def test_dev_has_to_be_votes_and_gold():
     (votes, truth), _ = data()
-    with pytest.raises(DataError, match="dev is no pair of votes and gold labels"):
+    with pytest.raises(
+        DataError, match=r"gold labels of the shape .5,. and the type int32; expected a whole number for each"
+    ):
         Generative().fit(votes, (votes, truth[:5]))
     with pytest.raises(SettingError, match="is no parameter"):
         Generative().set_params(depth=3)

@@ -10,7 +10,6 @@ import pytest
 
 from trellis.corpus import read_conll
 from trellis.weak import HMMAggregator, MajorityVote, choose, gold_of, label_model, read_items, votes_of
-from trellis.weak.beside import scored
 
 DATA = Path(os.environ.get("TRELLIS_DATA") or Path(__file__).parents[3] / "shared" / "data")
 ABSTAIN = {"weak-wikigold": ("_", "O")}
@@ -27,7 +26,7 @@ def voted(name, part):
 
 
 def f1(model, part):
-    return round(100 * scored(model.best(part[0]), part[1], part[0]).f1, 2)
+    return round(100 * model.evaluate(*part).f1, 2)
 
 
 @pytest.mark.parametrize(("name", "majority"), [("weak-ncbi-disease", 78.44), ("weak-laptopreview", 73.27)])
@@ -63,7 +62,7 @@ def test_comments_on_youtube():
         pytest.skip("youtube-wrench is not on this machine (TRELLIS_DATA)")
     train, valid, test = (read_items(DATA / "youtube-wrench" / f"{part}.json") for part in ("train", "valid", "test"))
     accuracy = {
-        name: scored(label_model(name)().fit(train.votes).best(test.votes), test.gold, test.votes).accuracy
+        name: label_model(name)().fit(train.votes).evaluate(test.votes, test.gold).accuracy
         for name in ("majority", "generative", "dawid-skene")
     }
     assert accuracy["generative"] > accuracy["majority"] + 0.05

@@ -114,9 +114,9 @@ def bench_weak(
     times = _spread(works, say)
     f1 = None
     if gold is not None:
-        f1 = {"trellis": scored(model.best(votes), gold, votes).headline}
+        f1 = {"trellis": model.evaluate(votes, gold).headline}
         if peer is not None:
-            f1["skweak"] = scored(peer.best(), gold, votes).headline
+            f1["skweak"] = scored(peer.best(), gold, votes.labels, votes.offsets).headline
     fired = np.diff(np.append(0, np.cumsum(votes.fired))[votes.offsets]) > 0
     return WeakBench(
         len(votes),

@@ -11,7 +11,7 @@ import numpy as np
 
 from trellis.errors import DataError, SettingError, TrellisError
 from trellis.metrics import Report
-from trellis.weak.beside import scored
+from trellis.weak.beside import check_dev
 from trellis.weak.models import label_model
 from trellis.weak.models.contract import Dev, LabelModel
 from trellis.weak.votes import Votes
@@ -45,6 +45,8 @@ class Tried:
 def candidates_for(votes: Votes) -> list[Candidate]:
     """All models that can be fitted to such votes, simple ones first."""
     found = list(_INDEPENDENT)
+    if votes.space.outside is not None:
+        found.append(("generative", {"anchor": 0.0}))
     if np.diff(votes.offsets).max(initial=0) > 1:
         chains = ["hmm", *(["linked-hmm"] if votes.linkers else [])]
         found += [(name, {"anchor": anchor}) for name in chains for anchor in _ANCHORS]
@@ -66,9 +68,7 @@ def choose(
 ) -> tuple[LabelModel, list[Tried]]:
     """Fits every candidate to votes; the one that is best on dev (votes and their gold labels), and all that were
     tried."""
-    held_out, gold = dev
-    if not (gold >= 0).any():
-        raise DataError("no gold label is known; without any, name the model instead of choosing one")
+    held_out, gold = check_dev(dev)
     tried: list[Tried] = []
     best: tuple[float, LabelModel] | None = None
     for name, settings in candidates or candidates_for(votes):
@@ -77,7 +77,7 @@ def choose(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what matters of the chosen one is said when it is compared
                 model = label_model(name)(**settings).learn(votes)
-                report = scored(model.best(held_out), gold, held_out)
+                report = model.evaluate(held_out, gold)
         except (SettingError, DataError) as error:
             tried.append(Tried(name, settings, None, str(error)))
             continue

@@ -5,6 +5,10 @@ votes best, which need not be the labels. So beside `smoothing` observations, sp
 `anchor` times the counts that majority vote leads to. These are Dirichlet priors: EM with them never lowers
 
     log P(votes) + sum over voters, outcomes and labels of prior count * log P(outcome | label)
+
+Of a vote that a function was never seen to cast, counts tell nothing: smoothing alone would make it most probable under
+the rarest label. It is taken for what it says: right as often as the function's other votes are, else wrong in any way
+alike. That a function abstains that never did tells nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from trellis.weak.structure import Structure, groups_of
 from trellis.weak.voters import Voters, counted, scored
 from trellis.weak.votes import ABSTAINS, Votes
 
+BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -27,22 +32,36 @@ I64 = NDArray[np.int64]
 @dataclass(frozen=True)
 class Emissions:
     """`logs F64[outcomes, labels]`, log P(outcome | label) of voters; `alone F64[functions * (names + 1), labels]`, the
-    same of functions by themselves."""
+    same of functions by themselves, abstaining first. `seen BOOL[functions, names + 1]`: whether the function was seen
+    to do that; `right F64[functions]`: how often its votes are right."""
 
     voters: Voters
     logs: F64
     alone: F64
+    seen: BOOL
+    right: F64
 
-    def scores(self, rows: I32) -> F64:
-        """log P(votes | label) of patterns, F64[patterns, labels]; rows I32[patterns, functions]."""
+    def scores(self, rows: I32, admits: BOOL) -> F64:
+        """log P(votes | label) of patterns, F64[patterns, labels]; rows I32[patterns, functions], admits BOOL[names,
+        labels]."""
         cast = self.voters.cast(rows)
+        for v, group in enumerate(self.voters.groups):
+            if len(group) == 1:
+                cast[~self.seen[group[0], rows[:, group[0]] + 1], v] = -1
         scores = scored(cast, self.logs)
         for v in np.flatnonzero((cast < 0).any(axis=0)).tolist():
             at = np.flatnonzero(cast[:, v] < 0)
             for j in self.voters.groups[v]:
-                where = j * (self.voters.names + 1) + 1 + rows[at, j]
-                scores[at] += self.alone[where] / len(self.voters.groups[v])
+                scores[at] += self._by_itself(j, admits)[rows[at, j] + 1] / len(self.voters.groups[v])
         return scores
+
+    def _by_itself(self, j: int, admits: BOOL) -> F64:
+        """log P(vote | label) of a function, F64[names + 1, labels], abstaining first."""
+        names = self.voters.names
+        known = self.alone[j * (names + 1) : (j + 1) * (names + 1)]
+        wrong = np.maximum(1, (~admits).sum(axis=1, keepdims=True))
+        told = np.where(admits, np.log(self.right[j]), np.log((1.0 - self.right[j]) / wrong))
+        return np.where(self.seen[j][:, None], known, np.concatenate([np.zeros((1, admits.shape[1])), told]))
 
 
 class Evidence:
@@ -60,7 +79,7 @@ class Evidence:
         silence: bool = True,
     ):
         """silence: whether abstaining tells anything."""
-        self.rows, self.silence = patterns.rows, silence
+        self.rows, self.silence, self.admits = patterns.rows, silence, votes.space.admits
         self.voters = Voters.of(
             groups_of(structure, votes.functions, patterns, weights), patterns.rows, len(votes.names)
         )
@@ -83,9 +102,15 @@ class Evidence:
         """What is kept of learning."""
         functions, names = self.rows.shape[1], self.voters.names
         single = Voters.of([[j] for j in range(functions)], self.rows, names)
-        counts = counted(single.cast(self.rows), weights, single.outcomes) + smoothing / (names + 1)
-        counts = self._heard(counts, single)
-        return Emissions(self.voters, logs, _logs(single.shares(counts), counts))
+        cast = single.cast(self.rows)
+        seen = np.zeros(single.outcomes, np.bool_)
+        seen[cast] = True
+        counts = counted(cast, weights, single.outcomes)
+        votes = counts.reshape(functions, names + 1, -1)[:, 1:]
+        right = ((votes * self.admits).sum(axis=(1, 2)) + 1.0) / (votes.sum(axis=(1, 2)) + 2.0)
+        counts = self._heard(counts + smoothing / (names + 1), single)
+        alone = _logs(single.shares(counts), counts)
+        return Emissions(self.voters, logs, alone, seen.reshape(functions, names + 1), right)
 
     def _heard(self, counts: F64, voters: Voters) -> F64:
         """Without what says nothing."""

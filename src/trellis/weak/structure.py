@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError
-from trellis.weak.patterns import Patterns, unique_rows
+from trellis.errors import SettingError, shown
+from trellis.weak.patterns import Patterns
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -37,9 +37,10 @@ def groups_of(structure: Structure, functions: Sequence[str], patterns: Patterns
         return [[j] for j in range(len(functions))]
     if structure == "learned":
         return joined(alike(patterns, weights), ALIKE)
-    if isinstance(structure, str) or not all(isinstance(group, list | tuple) for group in structure):
+    if not isinstance(structure, list | tuple) or not all(isinstance(group, list | tuple) for group in structure):
         raise SettingError(
-            f"the structure is {structure!r}; expected 'independent', 'learned', or groups of functions: [['a', 'b']]"
+            f"the structure is {shown(structure)}; expected 'independent', 'learned', or groups of functions: "
+            "[['a', 'b']]"
         )
     named = [name for group in structure for name in group]
     for name in named:
@@ -55,21 +56,25 @@ def alike(patterns: Patterns, weights: F64) -> F64:
     """F64[functions, functions], as above."""
     functions = patterns.rows.shape[1]
     totals = weights.sum(axis=0)
-    single = np.array([_entropy(patterns.rows[:, [j]], weights, totals) for j in range(functions)])
+    said = patterns.rows.astype(np.int64) + 1
+    many = int(said.max(initial=0)) + 1
+    single = np.array([_entropy(said[:, j], many, weights, totals) for j in range(functions)])
     table = np.zeros((functions, functions))
     for i in range(functions):
         for j in range(i):
             least = min(single[i], single[j])
             if least > _LITTLE:
-                both = _entropy(patterns.rows[:, [i, j]], weights, totals)
+                both = _entropy(said[:, i] * many + said[:, j], many * many, weights, totals)
                 table[i, j] = table[j, i] = (single[i] + single[j] - both) / least
     return table
 
 
-def _entropy(rows: NDArray[np.int32], weights: F64, totals: F64) -> float:
-    """H(votes | y) in nats."""
-    _, of = unique_rows(rows)
-    joint = np.stack([np.bincount(of, weights[:, k]) for k in range(weights.shape[1])], axis=1)
+def _entropy(said: I64, many: int, weights: F64, totals: F64) -> float:
+    """H(votes | y) in nats: said I64[patterns], one of so `many` things each."""
+    if many > len(said):  # hardly any of them happens
+        said = np.unique(said, return_inverse=True)[1].ravel()
+        many = len(said)
+    joint = np.stack([np.bincount(said, weights[:, k], many) for k in range(weights.shape[1])], axis=1)
     shares = np.divide(joint, totals, out=np.zeros_like(joint), where=totals > 0)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     return float(-(joint * logs).sum() / max(totals.sum(), 1.0))

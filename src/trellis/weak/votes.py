@@ -8,7 +8,8 @@
 vote in), else the labels as they are. `names` are these, and behind them the coarse ones: a function that knows only
 that there is an entity may vote ENT, where `coarse` says which labels that may be. So `admits BOOL[names, labels]` is
 the identity, and below it a row of several for each coarse name. `abstain` is what stood for no vote where votes were
-read; a model that was fitted to votes reads others in the same way.
+read; a model that was fitted to votes reads others in the same way. `first` is the number of tokens that there are
+before these, where they are a part of more.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from trellis.errors import DataError, SettingError
 from trellis.labels.encode import labels_of
 from trellis.labels.encoding import OUTSIDE, split
 from trellis.labels.packed import check_offsets, ranges
+from trellis.labels.reading import segment_types
+from trellis.weak.patterns import Patterns
 
 BOOL = NDArray[np.bool_]
 I8 = NDArray[np.int8]
@@ -60,6 +63,17 @@ class Space:
         _check_coarse(given, every)
         return cls(tuple(every), given, None)
 
+    def with_labels(self, labels: Sequence[str]) -> Space:
+        """The same, where these (types, if labels are of segments) can be voted for as well."""
+        if self.encoding is None:
+            return Space.of_labels([*self.labels, *labels], self.coarse)
+        types = {
+            split(name)[1]: [split(one)[1] for one in members]
+            for name, members in self.coarse.items()
+            if split(name)[0] == "B"
+        }
+        return Space.of_types([*segment_types(self.labels), *labels], types)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         return (*self.labels, *self.coarse)
@@ -76,6 +90,11 @@ class Space:
         for name, members in self.coarse.items():
             table[self.index[name], [self.index[one] for one in members]] = True
         return table
+
+    @cached_property
+    def spelt_in_io(self) -> tuple[str, ...]:
+        """The labels as they are called where only types count: I-X for B-X, too."""
+        return self.labels if self.encoding is None else tuple(map(_in_io, self.labels))
 
     @property
     def outside(self) -> int | None:
@@ -108,6 +127,7 @@ class Votes:
     links: I8 = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     linkers: tuple[str, ...] = ()
     abstain: tuple[str, ...] = ("_",)
+    first: int = 0
 
     def __post_init__(self) -> None:
         tokens = int(check_offsets(self.offsets)[-1])
@@ -187,25 +207,34 @@ class Votes:
         """BOOL[tokens]: whether any function votes."""
         return np.asarray(self.voted.any(axis=1))
 
+    @cached_property
+    def patterns(self) -> Patterns:
+        """The different rows of votes."""
+        return Patterns.of_votes(self.values)
+
     def picked(self, sentences: I64) -> Votes:
         """Of the sentences of these numbers only."""
         lengths = np.diff(self.offsets)[sentences]
         at = ranges(self.offsets[sentences], lengths)
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        return replace(self, values=self.values[at], links=self.links[at], offsets=offsets)
+        return replace(self, values=self.values[at], links=self.links[at], offsets=offsets, first=0)
 
     def only(self, functions: Sequence[str]) -> Votes:
         """Of the functions of these names only, in their order."""
         unknown = [name for name in functions if name not in self.functions]
         if unknown:
             raise SettingError(f"there is no function {unknown[0]!r}; there are: {', '.join(self.functions)}")
+        if tuple(functions) == self.functions:
+            return self
         at = [self.functions.index(name) for name in functions]
         return replace(self, values=self.values[:, at], functions=tuple(functions))
 
     def in_io(self) -> Votes:
         """The same votes where only types count: B-X and I-X are both I-X. Votes on other labels are as they are."""
-        if self.space.encoding in (None, "io"):
-            return self
+        return self if self.space.encoding in (None, "io") else self._in_io
+
+    @cached_property
+    def _in_io(self) -> Votes:
         space = in_io(self.space)
         table = [space.index[_in_io(name)] for name in self.names]
         return replace(self, values=np.array([*table, ABSTAINS], np.int32)[self.values], space=space)
@@ -215,7 +244,7 @@ def in_io(space: Space) -> Space:
     """Of segments by type only; other labels as they are."""
     if space.encoding in (None, "io"):
         return space
-    labels = tuple(dict.fromkeys(map(_in_io, space.labels)))
+    labels = tuple(dict.fromkeys(space.spelt_in_io))
     coarse = {_in_io(name): tuple(dict.fromkeys(map(_in_io, members))) for name, members in space.coarse.items()}
     return Space(labels, coarse, "io")
 

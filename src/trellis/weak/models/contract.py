@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,9 +18,11 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError, NotFittedError, SettingError
 from trellis.labels import convert
+from trellis.metrics import Report
 from trellis.models.base import Estimator
 from trellis.store import from_bytes, to_bytes
-from trellis.weak.beside import Beside
+from trellis.weak.beside import Beside, check_dev, scored
+from trellis.weak.em import Climb
 from trellis.weak.votes import ABSTAINS, Space, Votes
 
 if TYPE_CHECKING:
@@ -46,6 +49,7 @@ class LabelModel(Estimator):
     abstain_: tuple[str, ...]  # what stood for no vote
     majority_: MajorityVote  # majority vote of the same votes, to be compared with
     beside_: Beside | None
+    climb_: Climb | None  # how learning went, where it goes step by step
 
     def fit(self, votes: Votes, dev: Dev | None = None) -> Self:
         """Learns from votes. dev: other votes with their gold labels, I32[tokens] as numbers of the labels voted for
@@ -53,8 +57,7 @@ class LabelModel(Estimator):
         self.learn(votes)
         if dev is not None:
             return self.judged(dev)
-        if self.name != "majority":
-            self._compare(votes, None)
+        self._compare(votes, None)
         return self
 
     def learn(self, votes: Votes) -> Self:
@@ -68,11 +71,17 @@ class LabelModel(Estimator):
                 f"every one of {len(votes.functions)} functions abstains on all {votes.tokens:,} tokens; there is "
                 "nothing to learn from"
             )
+        if not votes.labels:
+            raise DataError(
+                "no function votes, so it is not known which labels there are; say what the truth can be: labels "
+                "(--labels)"
+            )
         from trellis.weak.models.majority import majority_beside
 
         own = self._in_own_space(votes)
         self.functions_, self.linkers_ = votes.functions, votes.linkers
         self.space_, self.own_space_, self.abstain_ = votes.space, own.space, votes.abstain
+        self.climb_ = None
         try:
             self._learn(own)
         except BaseException:
@@ -85,11 +94,17 @@ class LabelModel(Estimator):
 
     def judged(self, dev: Dev) -> Self:
         """Says how good the model is on votes with gold labels, beside majority vote; warns if it is no better."""
-        held_out, gold = dev
-        if not isinstance(held_out, Votes) or len(gold) != held_out.tokens:
-            raise DataError("dev is no pair of votes and gold labels, one for each token")
-        self._compare(held_out, gold)
+        self._compare(*check_dev(dev))
         return self
+
+    def evaluate(self, votes: Votes, gold: I32) -> Report:
+        """The scores of what the model says of votes; gold: numbers of votes.labels, -1 where not known. Labels that
+        the model does not know are never said, so they are mistakes."""
+        votes, gold = check_dev((votes, gold))
+        labels = tuple(dict.fromkeys([*votes.labels, *self.labels_]))
+        number = {label: i for i, label in enumerate(labels)}
+        said = np.array([number[label] for label in self.labels_], np.int32)[self.best(votes)]
+        return scored(said, gold, labels, votes.offsets)
 
     def probabilities(self, votes: Votes) -> F64:
         """P(label | votes), F64[tokens, labels], for the labels `own_labels`."""
@@ -115,15 +130,42 @@ class LabelModel(Estimator):
         return self.space_.labels
 
     @property
+    def converged_(self) -> bool:
+        """Whether learning stood still at its end; True where it is no matter of steps."""
+        self._check_fitted()
+        return self.climb_ is None or self.climb_.converged
+
+    @property
+    def iterations_(self) -> int | None:
+        self._check_fitted()
+        return None if self.climb_ is None else self.climb_.iterations
+
+    @property
+    def objective_(self) -> float | None:
+        """Log-likelihood of the votes plus log prior, at the end of learning."""
+        self._check_fitted()
+        return None if self.climb_ is None else self.climb_.objectives[-1]
+
+    @property
     def own_labels(self) -> tuple[str, ...]:
         """The columns of `probabilities`."""
         self._check_fitted()
         return self.own_space_.labels
 
+    def probabilities_of_types(self, votes: Votes) -> F64:
+        """P(label | votes) as columns of votes.in_io().labels, F64[tokens, labels], whatever space the model has; 0 for
+        what it does not know."""
+        chances, to = self.probabilities(votes), votes.in_io().space
+        table = np.zeros((len(self.own_labels), len(to.labels)))
+        for k, label in enumerate(self.own_space_.spelt_in_io):
+            if label in to.labels:
+                table[k, to.index[label]] = 1.0
+        return np.asarray(chances @ table)
+
     def learned_accuracy(self, votes: Votes) -> dict[str, float | None]:
         """How often each function is right, as far as the model knows: the mean, over its votes, of the probability of
-        the labels it votes for. None for one that never votes."""
-        own, chances = self._fitting(votes), self.probabilities(votes)
+        the labels (of segments: types) it votes for. None for one that never votes."""
+        own, chances = votes.only(self.functions_).in_io(), self.probabilities_of_types(votes)
         out: dict[str, float | None] = {}
         for j, name in enumerate(own.functions):
             where = np.flatnonzero(own.voted[:, j])
@@ -197,6 +239,8 @@ class LabelModel(Estimator):
         if foreign:
             warnings.warn(f"the model does not know {', '.join(sorted(foreign))}; not heard", stacklevel=4)
         own = self._in_own_space(votes.only(self.functions_))
+        if own.space == self.own_space_:
+            return own
         table = [self.own_space_.index.get(name, ABSTAINS) for name in own.names]
         values = np.array([*table, ABSTAINS], np.int32)[own.values]
         unknown = (values == ABSTAINS) & own.voted
@@ -205,7 +249,7 @@ class LabelModel(Estimator):
             warnings.warn(
                 f"votes for {', '.join(which)}, of which the model knows nothing, are not heard", stacklevel=4
             )
-        return Votes(values, own.functions, self.own_space_, own.offsets, own.links, own.linkers)
+        return replace(own, values=values, space=self.own_space_)
 
     def _spelt(self, ids: I32, votes: Votes) -> I32:
         """Labels of the own space -> of the votes' space: runs of a type become segments."""
@@ -229,5 +273,5 @@ class LabelModel(Estimator):
     def _compare(self, votes: Votes, gold: I32 | None) -> None:
         self.beside_ = Beside.of(self, self.majority_, votes, gold)
         _log.info("%s", self.beside_.as_text())
-        if self.beside_.is_worse:
-            warnings.warn(self.beside_.warning(), stacklevel=4)
+        for text in self.beside_.warnings():
+            warnings.warn(text, stacklevel=3)

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.weak.em import check_settings, climb, softened
-from trellis.weak.emissions import Emissions, Evidence
+from trellis.weak.emissions import Evidence
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
 from trellis.weak.models.tensors import emissions_from, emissions_in, shares_of
-from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure
 from trellis.weak.votes import Votes
 
@@ -54,10 +53,10 @@ class DawidSkene(LabelModel):
 
     def _learn(self, votes: Votes) -> None:
         anchor = (0.0 if votes.space.outside is None else 10.0) if self.anchor is None else self.anchor
-        check_settings(self.max_iter, self.tol, anchor=anchor)
+        check_settings(self.max_iter, self.tol, anchor=anchor, smoothing=self.smoothing)
         check_positive("smoothing", self.smoothing)
         check_abstention(self.abstention)
-        patterns = Patterns.of_votes(votes.values)
+        patterns = votes.patterns
         start = shares(tally(patterns.rows, votes.space), votes.space)
         heard = self.abstention == "modelled" or (patterns.rows >= 0).any(axis=1)
         counts = patterns.counts * heard
@@ -67,24 +66,25 @@ class DawidSkene(LabelModel):
         )
         believed = anchor * weights.sum(axis=0) + self.smoothing / weights.shape[1]
         self.groups_ = [[votes.functions[j] for j in group] for group in evidence.voters.groups]
+        logs = np.zeros((0, 0))
 
         def steps() -> Iterator[float]:
-            nonlocal weights
+            nonlocal weights, logs
             while True:
                 logs, prior = evidence.estimate(weights)
                 balance = weights.sum(axis=0) + believed
                 balance /= balance.sum()
-                self.balance_, self.emissions_ = balance, Emissions(evidence.voters, logs, logs[:0])
+                self.balance_ = balance
                 chances, likelihood = softened(evidence.scores(logs) + np.log(balance))
                 weights = chances * counts[:, None]
                 yield float(counts @ likelihood) + prior + float(believed @ np.log(balance))
 
         self.climb_ = climb(steps(), self.max_iter, self.tol, type(self).__name__)
-        self.emissions_ = evidence.emissions(self.emissions_.logs, weights, self.smoothing)
+        self.emissions_ = evidence.emissions(logs, weights, self.smoothing)
 
     def _probabilities(self, votes: Votes) -> F64:
-        patterns = Patterns.of_votes(votes.values)
-        chances, _ = softened(self.emissions_.scores(patterns.rows) + np.log(self.balance_))
+        patterns = votes.patterns
+        chances, _ = softened(self.emissions_.scores(patterns.rows, votes.space.admits) + np.log(self.balance_))
         if self.abstention == "ignored" and votes.space.outside is not None:
             chances[(patterns.rows < 0).all(axis=1)] = np.eye(len(votes.labels))[votes.space.outside]
         return np.asarray(chances[patterns.of])

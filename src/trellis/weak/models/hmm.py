@@ -25,12 +25,11 @@ from trellis.jit import announce
 from trellis.labels import first_tokens, legal_transitions
 from trellis.lattice import Chain
 from trellis.weak.em import check_settings, climb
-from trellis.weak.emissions import Emissions, Evidence
+from trellis.weak.emissions import Evidence
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.dawid_skene import check_positive
 from trellis.weak.models.majority import shares, tally
 from trellis.weak.models.tensors import emissions_from, emissions_in, shares_of
-from trellis.weak.patterns import Patterns
 from trellis.weak.structure import Structure
 from trellis.weak.votes import Space, Votes
 
@@ -69,10 +68,10 @@ class HMMAggregator(LabelModel):
         return votes if self.space == "iob2" else votes.in_io()
 
     def _learn(self, votes: Votes) -> None:
-        check_settings(self.max_iter, self.tol, anchor=self.anchor)
+        check_settings(self.max_iter, self.tol, anchor=self.anchor, smoothing=self.smoothing)
         check_positive("smoothing", self.smoothing)
         announce(votes.tokens * min(_USUAL, self.max_iter))
-        patterns = Patterns.of_votes(votes.values)
+        patterns = votes.patterns
         start = shares(tally(patterns.rows, votes.space), votes.space)
         weights = start * patterns.counts[:, None]
         evidence = Evidence(votes, patterns, weights, self.structure, self.anchor, self.smoothing)
@@ -87,21 +86,21 @@ class HMMAggregator(LabelModel):
             for counts, ok in zip((first, follow), legal, strict=True)
         ]
         self._start_links(votes, nodes)
+        logs = np.zeros((0, 0))
 
         def steps() -> Iterator[float]:
-            nonlocal weights, first, follow
+            nonlocal weights, first, follow, logs
             while True:
                 logs, prior = evidence.estimate(weights)
                 self.start_ = _shares((first + believed[0]) * legal[0])
                 self.follow_ = _shares((follow + believed[1]) * legal[1])
-                self.emissions_ = Emissions(evidence.voters, logs, logs[:0])
                 prior += sum_of(believed[0], self.start_) + sum_of(believed[1], self.follow_)
                 nodes, follow, likelihood, more = self._expected(evidence.scores(logs)[patterns.of], votes)
                 weights, first = patterns.sums(nodes), nodes[begins].sum(axis=0)
                 yield likelihood + prior + more
 
         self.climb_ = climb(steps(), self.max_iter, self.tol, type(self).__name__)
-        self.emissions_ = evidence.emissions(self.emissions_.logs, weights, self.smoothing)
+        self.emissions_ = evidence.emissions(logs, weights, self.smoothing)
 
     def _start_links(self, votes: Votes, nodes: F64) -> None:
         """For models that hear linking functions."""
@@ -120,8 +119,8 @@ class HMMAggregator(LabelModel):
 
     def _chains(self, votes: Votes) -> Iterator[Chain]:
         """The paths of all sentences, in pieces, to be asked."""
-        patterns = Patterns.of_votes(votes.values)
-        yield self._chain(self.emissions_.scores(patterns.rows)[patterns.of], votes)
+        patterns = votes.patterns
+        yield self._chain(self.emissions_.scores(patterns.rows, votes.space.admits)[patterns.of], votes)
 
     def _probabilities(self, votes: Votes) -> F64:
         return np.concatenate([chain.marginals().nodes for chain in self._chains(votes)])

@@ -9,21 +9,21 @@ way is named:
 
     frequent   the label with more votes in all
     first      the first in the order of the labels
-    random     any of them, by `seed`
+    random     any of them, by `seed` and by where the token stands among all
     outside    none: O (segments only)
 """
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError
+from trellis.errors import SettingError, shown
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.tensors import amounts_of
-from trellis.weak.patterns import Patterns
 from trellis.weak.votes import Space, Votes, in_io
 
 BOOL = NDArray[np.bool_]
@@ -31,6 +31,7 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 
 TIES = ("frequent", "first", "random", "outside")
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _EQUAL = 1e-9  # shares of coarse votes, thirds for one, do not add up exactly
 
 
@@ -47,31 +48,32 @@ class MajorityVote(LabelModel):
     def tied(self, votes: Votes) -> BOOL:
         """BOOL[tokens]: where several labels have the most votes."""
         own = self._fitting(votes)
-        patterns = Patterns.of_votes(own.values)
+        patterns = own.patterns
         return np.asarray((_leading(tally(patterns.rows, own.space)).sum(axis=1) > 1)[patterns.of] & own.fired)
 
     def _learn(self, votes: Votes) -> None:
         if self.ties not in TIES:
             raise SettingError(f"ties are broken by {self.ties!r}; expected one of {', '.join(TIES)}")
+        check_seed(self.seed)
         if self.ties == "outside" and votes.space.outside is None:
             raise SettingError("ties cannot be O: these labels spell no segments; expected frequent, first or random")
-        patterns = Patterns.of_votes(votes.values)
+        patterns = votes.patterns
         self.totals_ = patterns.counts @ tally(patterns.rows, votes.space)
 
     def _probabilities(self, votes: Votes) -> F64:
-        patterns = Patterns.of_votes(votes.values)
+        patterns = votes.patterns
         return np.asarray(shares(tally(patterns.rows, votes.space), votes.space)[patterns.of])
 
     def _decoded(self, votes: Votes) -> I32:
-        patterns = Patterns.of_votes(votes.values)
+        patterns = votes.patterns
         counts = shares(tally(patterns.rows, votes.space), votes.space)
         leading = _leading(counts)
         if self.ties == "outside":
             several = leading.sum(axis=1) > 1
             return np.asarray(np.where(several, 0, leading.argmax(axis=1))[patterns.of], np.int32)
         if self.ties == "random":
-            draws = np.random.default_rng(self.seed).random((votes.tokens, counts.shape[1]))
-            return np.asarray(np.where(leading[patterns.of], draws, -1.0).argmax(axis=1), np.int32)
+            draws = _drawn(self.seed, votes.first, votes.tokens, counts.shape[1])
+            return np.asarray(np.where(leading[patterns.of], draws.astype(np.int64), -1).argmax(axis=1), np.int32)
         order = np.arange(counts.shape[1]) if self.ties == "first" else np.argsort(-self.totals_, kind="stable")
         return np.asarray(order[leading[:, order].argmax(axis=1)][patterns.of], np.int32)
 
@@ -84,7 +86,7 @@ class MajorityVote(LabelModel):
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
         if self.ties not in TIES or (self.ties == "outside" and self.own_space_.outside is None):
             raise ValueError(f"ties are broken by {self.ties!r}")
-        np.random.default_rng(self.seed)  # an error, now, for what is no seed
+        check_seed(self.seed)
         self.totals_ = amounts_of(learnt, "totals", (len(self.own_labels),))
 
 
@@ -92,21 +94,40 @@ def majority_beside(model: LabelModel, votes: Votes | None = None) -> MajorityVo
     """Majority vote of the votes that a model is fitted to, to be compared with; without votes, of none so far."""
     majority, space = MajorityVote(), in_io(model.space_)
     majority.functions_, majority.linkers_, majority.space_ = model.functions_, model.linkers_, model.space_
-    majority.abstain_ = model.abstain_
+    majority.abstain_, majority.climb_ = model.abstain_, None
     majority.own_space_, majority.totals_ = space, np.zeros(len(space.labels))
     if votes is not None:
         majority._learn(votes.in_io())
     return majority
 
 
-def tally(rows: I32, space: Space, weights: F64 | None = None) -> F64:
-    """Votes for each label, F64[patterns, labels]: rows I32[patterns, functions], weights F64[functions] what a vote
-    of each counts."""
+def check_seed(seed: object) -> None:
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < 1 << 64:
+        raise SettingError(f"seed is {shown(seed)}; expected a whole number >= 0")
+
+
+def _drawn(seed: int, first: int, tokens: int, labels: int) -> NDArray[np.uint64]:
+    """A number for each token and label, U64[tokens, labels], that depends on the seed and on which token of all it is,
+    so that votes that come in pieces have the same draws: splitmix64 (Steele, Lea & Flood 2014) of a counter."""
+    with np.errstate(over="ignore"):
+        state = (np.arange(first * labels, (first + tokens) * labels, dtype=np.uint64) + np.uint64(1)) * _GOLDEN
+        state += _mixed(np.uint64(seed) + _GOLDEN)
+        return np.asarray(_mixed(state) >> np.uint64(1)).reshape(tokens, labels)
+
+
+def _mixed(state: Any) -> Any:
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))
+
+
+def tally(rows: I32, space: Space) -> F64:
+    """Votes for each label, F64[patterns, labels]: rows I32[patterns, functions]."""
     parts = space.admits / space.admits.sum(axis=1, keepdims=True)
     table = np.concatenate([parts, np.zeros((1, len(space.labels)))])
     counts = np.zeros((len(rows), len(space.labels)))
     for j in range(rows.shape[1]):
-        counts += table[rows[:, j]] * (1.0 if weights is None else weights[j])
+        counts += table[rows[:, j]]
     return counts
 
 

@@ -80,7 +80,7 @@ def restored(
 
 
 def _described(model: LabelModel) -> tuple[dict[str, Any], Tensors]:
-    space, climb = model.space_, getattr(model, "climb_", None)
+    space, climb = model.space_, model.climb_
     coarse = [[name, list(members)] for name, members in space.coarse.items()]  # pairs: their order counts
     description = {
         "format": FORMAT,
@@ -121,8 +121,7 @@ def _rebuilt(kind: type[LabelModel], description: dict[str, Any], tensors: Tenso
     climb = _climb(tensors, description["converged"])
     if (climb is None) == ("max_iter" in settings):
         raise ValueError("record of learning")
-    if climb is not None:
-        model.climb_ = climb  # type: ignore[attr-defined]
+    model.climb_ = climb
     if tensors:
         raise ValueError(f"unknown tensors: {', '.join(tensors)}")
     return model

@@ -101,7 +101,8 @@ def emissions_in(emissions: Emissions, functions: Sequence[str]) -> Tensors:
     voters = emissions.voters
     joint = {f"joint.{v}": voters.joint[v].astype(np.int32) for v, own in enumerate(voters.groups) if len(own) > 1}
     groups = groups_in([[functions[j] for j in group] for group in voters.groups], functions)
-    return {"logs": emissions.logs, "alone": emissions.alone, **groups, **joint}
+    told: Tensors = {"seen": emissions.seen.astype(np.uint8), "right": emissions.right}
+    return {"logs": emissions.logs, "alone": emissions.alone, **told, **groups, **joint}
 
 
 def emissions_from(
@@ -116,7 +117,12 @@ def emissions_from(
     voters = Voters(tuple(tuple(number[name] for name in group) for group in groups), tuple(joint), names)
     by_themselves = Voters(tuple((j,) for j in range(len(functions))), (single,) * len(functions), names)
     logs = _logs_of(tensors, "logs", voters, labels, silence)
-    return Emissions(voters, logs, _logs_of(tensors, "alone", by_themselves, labels, silence)), groups
+    alone = _logs_of(tensors, "alone", by_themselves, labels, silence)
+    seen = array_of(tensors, "seen", np.uint8, (len(functions), names + 1))
+    if seen.max(initial=0) > 1:
+        raise ValueError("what was seen is not told by 0 and 1")
+    right = rates_of(tensors, "right", (len(functions),))
+    return Emissions(voters, logs, alone, seen.astype(np.bool_), right), groups
 
 
 def _joint(tensors: Tensors, voter: int, members: int, names: int) -> NDArray[np.int32]:

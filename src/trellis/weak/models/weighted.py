@@ -4,7 +4,8 @@
 
 With the weight log((L - 1) a / (1 - a)) of a function that is right with probability a, wrong in any of L - 1 ways
 alike, this is what independent functions and labels of equal frequency lead to. Weights that nobody gives are learnt:
-a is how often a function agrees with the majority of all others.
+a is how often a function agrees with the majority of all others; none is negative, so that whoever nobody agrees with
+is not heard, rather than taken to say the opposite.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError
+from trellis.errors import SettingError, shown
 from trellis.weak.em import softened
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.majority import shares, tally
@@ -42,12 +43,14 @@ class WeightedVote(LabelModel):
 
     def _learn(self, votes: Votes) -> None:
         given = self._given(votes.functions)
-        patterns = Patterns.of_votes(votes.values)
+        patterns = votes.patterns
         self.totals_ = patterns.counts @ tally(patterns.rows, votes.space)
-        learnt = log_odds(agreement(patterns, votes), len(votes.labels))
+        learnt = np.maximum(0.0, log_odds(agreement(patterns, votes), len(votes.labels)))
         self.weights_ = np.array([given.get(name, learnt[j]) for j, name in enumerate(votes.functions)], np.float64)
 
     def _given(self, functions: tuple[str, ...]) -> Mapping[str, float]:
+        if not (self.weights is None or isinstance(self.weights, Mapping)):
+            raise SettingError(f"weights are {shown(self.weights)}; expected a table: {{'function': 1.5}}")
         for name, weight in (self.weights or {}).items():
             if name not in functions:
                 raise SettingError(f"a weight is given for {name!r}; the functions are: {', '.join(functions)}")
@@ -56,7 +59,7 @@ class WeightedVote(LabelModel):
         return self.weights or {}
 
     def _probabilities(self, votes: Votes) -> F64:
-        patterns = Patterns.of_votes(votes.values)
+        patterns = votes.patterns
         return weighed(patterns.rows, votes, self.weights_, np.zeros(len(votes.labels)))[patterns.of]
 
     def _frequency(self) -> F64:
