@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -217,7 +218,7 @@ class TestFit:
         assert found["beside"]["majority"] is not None
         assert set(found["accuracies"]) == set(NAMES)
         assert sum(line.endswith("*") for line in out.split("\n")) == 1
-        assert "majority vote beside it" in err
+        assert "majority vote: F1" in err
 
     def test_a_worse_model_is_warned_of(self, run, voted):
         code, _, err = run(
@@ -236,8 +237,8 @@ class TestFit:
             (["--kind", "hmm", "--options", "anchor=-1"], "anchor is -1; expected a number >= 0"),
             (["--options", "anchor=1"], "--options and --groups are of one kind of model"),
             (["--kind", "hmm", "--groups", "cities+nobody"], "the structure names 'nobody'"),
-            (["--gold", "entity"], "--gold entity: there is no such column; the columns are: word"),
-            (["--functions", "nobody"], "there is no column 'nobody'"),
+            (["--gold", "entity"], "--gold entity: there is no such column in votes.txt; its columns are: word"),
+            (["--functions", "nobody"], "there is no column 'lf:nobody', nor one 'nobody'"),
             (["--dev", "nowhere.txt"], "nowhere.txt: no such file"),
             (["--coarse", "ENT"], "--coarse ENT: found 'ENT', expected NAME=VALUE"),
         ],
@@ -302,7 +303,7 @@ class TestLabel:
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            (["m6", "raw.txt"], "there is no column 'cities'"),
+            (["m6", "raw.txt"], "raw.txt: there is no column 'lf:cities', nor one 'cities'"),
             (["raw.txt", "votes.txt"], "raw.txt: not a whole Trellis model"),
             (["nowhere", "votes.txt"], "nowhere: no such file"),
             (["m6", "votes.txt", "--json"], "give --output FILE with --json"),
@@ -320,3 +321,167 @@ def test_a_label_model_is_no_tagger(run, voted):
     code, _, err = run("tag", "m9", "raw.txt")
     assert code == 1
     assert "label model" in err
+
+
+def voted_file(name, text, columns):
+    """A small file of votes, its columns named beside it."""
+    Path(name).write_text(text)
+    Path(f"{name}.columns").write_text("\n".join(columns.split()) + "\n")
+
+
+class TestNames:
+    """Columns, fields and labels whose names could be taken for others."""
+
+    def test_a_function_may_be_called_what_a_column_is(self, run, folder):
+        voted_file("same.txt", "Bob B-PERSON B-PER B-PER\nran O _ _\n\n" * 20, "word ner lf:ner lf:b")
+        assert run("weak", "fit", "same.txt", "--kind", "hmm", "--model", "same")[0] == 0
+        code, out, err = run("weak", "label", "same", "same.txt")
+        assert code == 0, err
+        assert out.startswith("Bob B-PERSON B-PER\nran O O\n\nBob")
+        assert "not heard" not in err
+
+    def test_types_that_only_dev_has_change_no_score(self, run, folder):
+        votes = "Bob B-PER B-PER _\nin _ _ _\nOslo B-LOC _ B-LOC\n\n" * 20
+        voted_file("train.votes.txt", votes, "word lf:a lf:b lf:c")
+        gold = (
+            votes.replace("Bob B-PER", "Bob B-PER B-PER")
+            .replace("in _", "in O _")
+            .replace("Oslo B-LOC", "Oslo B-LOC B-LOC")
+        )
+        voted_file("gold.txt", gold + "x B-AAA _ _ _\n", "word truth lf:a lf:b lf:c")
+        scores = {}
+        for kind in ("majority", "hmm"):
+            dev = ["--dev", "gold.txt", "--gold", "truth"]
+            code, out, err = run("weak", "fit", "train.votes.txt", "--kind", kind, *dev, "--model", "m10", "--json")
+            assert code == 0, err
+            scores[kind] = last_json(out)["beside"]["own"]["f1"]
+        assert scores == {"majority": pytest.approx(80 / 81), "hmm": pytest.approx(80 / 81)}
+        code, out, err = run("weak", "analyze", "gold.txt", "--gold", "truth", "--model", "m10")
+        assert code == 0, err
+        assert "Learned Acc." in out
+
+    def test_labels_of_items_may_have_commas(self, run, folder):
+        rows = [
+            {"text": "a", "label": "x,y", "votes": {"f": "x,y", "g": "x,y"}},
+            {"label": "z", "votes": {"f": "z"}},
+        ] * 9
+        Path("commas.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        code, out, err = run("weak", "fit", "commas.jsonl", "--dev", "commas.jsonl", "--kind", "dawid-skene", "--model",
+                             "m11", "--json")  # fmt: skip
+        assert code == 0, err
+        assert last_json(out)["beside"]["own"]["accuracy"] == 1.0
+
+    def test_votes_are_not_cast_twice(self, run, voted):
+        code, _, err = run("weak", "apply", "rules.py", "votes.txt", "-o", "again.txt")
+        assert code == 1
+        assert "the file has a column 'lf:cities' already" in err
+        assert not (voted / "again.txt").exists()
+        run("weak", "apply", "item_rules.py", "items.jsonl", "-o", "once.jsonl")
+        code, _, err = run("weak", "apply", "item_rules.py", "once.jsonl", "-o", "twice.jsonl")
+        assert code == 1
+        assert "once.jsonl:1: 'asks' has voted on this item already" in err
+
+    def test_votes_of_other_functions_stay(self, run, folder):
+        Path("more.py").write_text("from trellis import weak\nlong = weak.text_pattern('.{9,}', 'QUESTION')\n")
+        run("weak", "apply", "item_rules.py", "items.jsonl", "-o", "once.jsonl")
+        code, out, _ = run("weak", "apply", "more.py", "once.jsonl")
+        assert code == 0
+        assert list(json.loads(out.split("\n")[0])["votes"]) == ["asks", "states", "wonders", "long"]
+
+    def test_the_label_replaces_no_field(self, run, folder):
+        run("weak", "apply", "item_rules.py", "items.jsonl", "-o", "voted.jsonl")
+        run("weak", "fit", "voted.jsonl", "--kind", "generative", "--model", "m8")
+        code, _, err = run("weak", "label", "m8", "voted.jsonl", "-o", "labelled.jsonl")
+        assert code == 1
+        assert "voted.jsonl:1: there is a field 'label' already, which the label would replace" in err
+
+    def test_coarse_labels_that_nobody_votes_for_are_said(self, run, voted):
+        _, _, err = run("weak", "analyze", "votes.txt", "--coarse", "ETN=LOC+PER")
+        assert "--coarse ETN=...: nobody votes for ETN" in err
+        code, _, err = run("weak", "analyze", "votes.txt", "--coarse", "ENT=")
+        assert code == 1
+        assert "the coarse label 'ENT' stands for no label" in err
+        code, _, err = run("weak", "analyze", "votes.txt", "--coarse", "ENT=B-LOC")
+        assert code == 1
+        assert "'B-LOC' cannot be a type of segments" in err
+
+
+class TestPieces:
+    """What comes in pieces is answered as what comes at once."""
+
+    def test_one_letter_tags_stay_tags(self, run, folder):
+        voted_file("tags.txt", "a B B\nb E E\n\nc V V\nd B B\n\n" * 10, "word lf:a lf:b")
+        assert run("weak", "fit", "tags.txt", "--kind", "majority", "--model", "tags")[0] == 0
+        voted_file("part.txt", "a B B\nb E E\n\n", "word lf:a lf:b")
+        code, out, err = run("weak", "label", "tags", "part.txt")
+        assert code == 0, err
+        assert out == "a B\nb E\n\n"
+
+    def test_comments_stay(self, run, folder):
+        voted_file("said.txt", "# one\na B-X B-X\n\n# two\nb _ _\n\n", "word lf:a lf:b")
+        run("weak", "fit", "said.txt", "--comments", "--kind", "majority", "--model", "said")
+        code, out, _ = run("weak", "label", "said", "said.txt", "--comments")
+        assert code == 0
+        assert out == "# one\na B-X\n\n# two\nb O\n\n"
+
+    def test_errors_count_all_sentences(self, run, folder, monkeypatch):
+        monkeypatch.setattr("trellis.corpus.columns.CHUNK", 64)
+        Path("bad.py").write_text(
+            "from trellis import weak\n@weak.tokens\ndef f(sentence):\n"
+            "    return [1 / (word != 'bad') and None for word in sentence]\n"
+        )
+        Path("long.txt").write_text("a\nb\n\n" * 40 + "bad\n\n")
+        code, _, err = run("weak", "apply", "bad.py", "long.txt", "--columns", "word", "-o", "none.txt")
+        assert code == 1
+        assert "long.txt:121: sentence 41: the labeling function 'f' failed (bad.py:4): ZeroDivisionError" in err
+
+    def test_errors_in_items_have_a_place(self, run, folder, monkeypatch):
+        monkeypatch.setattr("trellis.cli.weak_apply._AT_ONCE", 3)
+        Path("no_text.jsonl").write_text('{"text": "a."}\n' * 7 + '\n{"body": "b"}\n')
+        code, _, err = run("weak", "apply", "item_rules.py", "no_text.jsonl", "-o", "none.jsonl")
+        assert code == 1
+        assert "no_text.jsonl:9: item 8: the labeling function 'asks' failed (item_rules.py:6): KeyError: 'text'" in err
+
+    def test_items_are_read_from_standard_input_too(self, folder):
+        command = [sys.executable, "-m", "trellis", "weak"]
+        for arguments, given, written in [
+            (["apply", "item_rules.py", "-"], "items.jsonl", "piped.jsonl"),
+            (["fit", "-", "--items", "--kind", "generative", "--model", "m12"], "piped.jsonl", "fit.out"),
+            (["label", "m12", "-", "--items", "--name", "said"], "piped.jsonl", "labelled.jsonl"),
+        ]:
+            with open(folder / given, "rb") as source, open(folder / written, "wb") as sink:
+                ran = subprocess.run(
+                    [*command, *arguments], stdin=source, stdout=sink, stderr=subprocess.PIPE, cwd=folder
+                )
+            assert ran.returncode == 0, ran.stderr
+        labelled = [json.loads(line) for line in (folder / "labelled.jsonl").read_text().splitlines()]
+        assert len(labelled) == 20
+        assert labelled[0]["said"] == "QUESTION"
+
+
+def test_files_of_wrench_are_voted_on(run, folder):
+    entries = {
+        str(k): {"data": {"text": text}, "label": k % 2, "weak_labels": [k % 2]} for k, (text, _) in enumerate(ITEMS)
+    }
+    Path("wrench.json").write_text(json.dumps(entries))
+    code, out, err = run("weak", "apply", "item_rules.py", "wrench.json")
+    assert code == 0, err
+    first = json.loads(out.split("\n")[0])
+    assert first["votes"] == {"f0": "0", "asks": "QUESTION", "states": None, "wonders": "QUESTION"}
+
+
+def test_strict_ends_with_3_where_learning_goes_on(run, voted):
+    fit = ["weak", "fit", "votes.txt", "--coarse", "ENT=PER+LOC+ORG+MISC", "--kind", "dawid-skene", "--model", "m13"]
+    assert run(*fit, "--strict")[0] == 0
+    code, _, err = run(*fit, "--strict", "--options", "max_iter=2")
+    assert code == 3
+    assert "--strict: dawid-skene had not converged after 2 iterations" in err
+
+
+def test_gold_that_is_not_known_is_no_score(run, folder):
+    voted_file("unknown.txt", "a _ B-X B-X\nb _ _ _\n\n" * 5, "word gold lf:a lf:b")
+    fit = ["weak", "fit", "unknown.txt", "--kind", "dawid-skene", "--model", "m14"]
+    assert run(*fit)[0] == 0
+    code, _, err = run(*fit, "--gold", "gold")
+    assert code == 1
+    assert "unknown.txt: no gold label is known in 'gold'" in err

@@ -86,7 +86,7 @@ def test_in_io_only_types_count():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: votes_of(corpus(), ["nobody"]), "there is no column 'nobody'"),
+        (lambda: votes_of(corpus(), ["nobody"]), "there is no column 'lf:nobody', nor one 'nobody'"),
         (lambda: votes_of(Corpus.from_lists({"word": [["a"]]})), "no column holds votes"),
         (lambda: votes_of(corpus(**{"link:odd": [["2", "_", "_", "_"], ["_"]]})), "sentence 1, token 1.*says '2'"),
         (lambda: Space.of_types(["PER"], {"ENT": []}), "stands for no label"),

@@ -35,7 +35,7 @@ def analyze_(files: tuple[str, ...], model: str | None, examples: int, json: boo
 
     with saying_warnings():
         voted = read_votes(files, **how)
-        chances = None if model is None else load(model).probabilities(voted.votes)
+        chances = None if model is None else load(model).probabilities_of_types(voted.votes)
         shown = conflict_examples(voted.votes, voted.words, voted.gold, examples) if examples else []
         found = analyze(voted.votes, voted.gold, chances, shown)
     print(found.as_text())

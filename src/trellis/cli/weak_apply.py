@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from trellis.cli import options
 from trellis.cli.console import measuring, print_json, say
 from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings, write_output
 from trellis.cli.weak_votes import coarse_of, names_for
+from trellis.errors import SettingError
 
 if TYPE_CHECKING:
     from trellis.corpus import Piece
@@ -27,7 +28,6 @@ _AT_ONCE = 10_000  # items
 @options.columns
 @click.option("--output", "-o", metavar="FILE", help="Where to write; standard output if not given.")
 @options.pairs("--coarse", "X=A+B,...", "Coarse labels, and which labels they may mean; COARSE in FUNCTIONS.py also.")
-@click.option("--text", default="text", show_default=True, metavar="FIELD", help="Of items: the field with the text.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes for functions in Python; 1.")
 @options.threads
 @options.comments
@@ -38,7 +38,6 @@ def apply_(
     columns: str | None,
     output: str | None,
     coarse: object,
-    text: str,
     workers: int | None,
     threads: int | None,
     comments: bool,
@@ -66,7 +65,7 @@ def apply_(
     how = {"labels": loaded.labels, "coarse": table, "workers": workers, "threads": threads}
     with saying_warnings(), measuring() as tell:
         if loaded.functions[0].votes == "items":
-            tally = _on_items(loaded, file, output, text, how, tell)
+            tally = _on_items(loaded, file, output, how, tell)
         else:
             tally = _on_columns(loaded, file, names_for(file, columns), output, comments, how, tell)
     votes = ", ".join(f"{name} {many:,}" for name, many in tally.votes.items())
@@ -84,6 +83,10 @@ class _Tally:
     def __init__(self, what: str, functions: Sequence[LabelingFunction]):
         self.what, self.done = what, 0
         self.votes = {one.name: 0 for one in functions}
+
+    def progress(self, tell: Callable[[str], None]) -> Callable[[int, int], None]:
+        before = self.done
+        return lambda done, of: tell(f"{before + done:,} {self.what}s")
 
     def add(self, votes: Votes) -> None:
         self.done += len(votes)
@@ -106,24 +109,32 @@ def _on_columns(
     from trellis.weak import apply
 
     tally, names = _Tally("sentence", loaded.functions), columns
+    added = [f"{'link' if one.votes == 'links' else 'lf'}:{one.name}" for one in loaded.functions]
     with ExitStack() as stack:
         sink = open_sink(output, stack)
         for piece in _pieces(loaded, file, columns, comments, stack):
             names = list(piece.corpus.file_columns or ()) or names
+            _check_new(names or [], added)
             if piece.corpus.tokens:
-                votes = apply(loaded.functions, piece.corpus, **how)
+                votes = apply(loaded.functions, piece.corpus, **how, first=tally.done, progress=tally.progress(tell))
                 tally.add(votes)
                 write_all(sink, append_columns(piece, _spelt(votes, loaded.functions)))
             else:
                 write_all(sink, piece.data)
-            tell(f"{tally.done:,} sentences")
-    added = [f"{'link' if one.votes == 'links' else 'lf'}:{one.name}" for one in loaded.functions]
     every = "\n".join([*(names or []), *added]) + "\n"
     if output is None or output == "-":
         say(f"columns: {','.join(every.split())}")
     else:
         write_output(f"{output}.columns", every.encode())
     return tally
+
+
+def _check_new(names: Sequence[str], added: Sequence[str]) -> None:
+    for name in added:
+        if name in names:
+            raise SettingError(
+                f"the file has a column '{name}' already; leave it out, or give the function another name"
+            )
 
 
 def _pieces(loaded: Loaded, file: str, columns: list[str] | None, comments: bool, stack: ExitStack) -> Iterator[Piece]:
@@ -145,20 +156,32 @@ def _spelt(votes: Votes, functions: Sequence[LabelingFunction]) -> list[list[str
     return [said[one.name] for one in functions]
 
 
-def _on_items(loaded: Loaded, file: str, output: str | None, text: str, how: dict[str, Any], tell: Any) -> _Tally:
+def _on_items(loaded: Loaded, file: str, output: str | None, how: dict[str, Any], tell: Any) -> _Tally:
     from itertools import islice
 
+    from trellis.errors import DataError
     from trellis.files import write_all
     from trellis.weak import apply
+    from trellis.weak.functions.contract import ItemError
     from trellis.weak.item_files import item_lines, item_records
 
     tally = _Tally("item", loaded.functions)
-    records = (record for _, record in item_records(file, text))
+    records = item_records(file, None)
     with ExitStack() as stack:
         sink = open_sink(output, stack)
         while batch := list(islice(records, _AT_ONCE)):
-            votes = apply(loaded.functions, batch, **how)
+            for line, record in batch:
+                earlier = record.get("votes") or {}
+                twice = [one.name for one in loaded.functions if isinstance(earlier, dict) and one.name in earlier]
+                if twice or not isinstance(earlier, dict):
+                    found = f"'{twice[0]}' has voted on this item already" if twice else "its votes are no object"
+                    raise DataError(f"{found}; leave these votes out, or give the function another name", file, line)
+            items = [record for _, record in batch]
+            try:
+                votes = apply(loaded.functions, items, **how, first=tally.done, progress=tally.progress(tell))
+            except ItemError as error:
+                line = batch[error.item - tally.done][0]
+                raise DataError(str(error), file, line) from error
             tally.add(votes)
-            write_all(sink, b"".join(item_lines(batch, votes)))
-            tell(f"{tally.done:,} items")
+            write_all(sink, b"".join(item_lines(items, votes)))
     return tally

@@ -30,6 +30,7 @@ KINDS = "auto, majority, weighted, triplets, generative, dawid-skene, hmm or lin
 @options.pairs("--options", "NAME=VALUE,...", "Settings of the label model: anchor=1,structure=independent.")
 @click.option("--groups", metavar="A+B,...", help="Functions that vote as one, as they are nearly copies: names.")
 @vote_options
+@click.option("--strict", is_flag=True, help="Exit with code 3 when learning does not converge.")
 @options.as_json
 def fit_(
     files: tuple[str, ...],
@@ -38,6 +39,7 @@ def fit_(
     dev: str | None,
     options: object,
     groups: str | None,
+    strict: bool,
     json: bool,
     **how: Any,
 ) -> None:
@@ -56,7 +58,7 @@ def fit_(
     began = time.perf_counter()
     settings = _settings(options, groups)
     with saying_warnings(), messages():
-        voted = read_votes(files, **how)
+        voted = read_votes(files, **how, gold_needed=dev is None)
         held_out = voted if dev is None else read_votes([dev], **_like(how, voted))
         if dev is not None and held_out.gold is None:
             raise SettingError(f"--dev {dev} has no gold labels; name their column with --gold")
@@ -69,6 +71,9 @@ def fit_(
     say(f"{counted(len(voted.votes.functions), 'function')}; {fitted.name} in {model}")
     if json:
         print_json(_as_json(fitted, tried, voted, model, time.perf_counter() - began))
+    if strict and not fitted.converged_:
+        say(f"--strict: {fitted.name} had not converged after {fitted.iterations_} iterations")
+        raise SystemExit(3)
 
 
 def _settings(text: object, groups: str | None) -> dict[str, Any]:
@@ -82,11 +87,12 @@ def _settings(text: object, groups: str | None) -> dict[str, Any]:
 
 def _like(how: dict[str, Any], voted: Voted) -> dict[str, Any]:
     """The same functions and labels for other votes."""
+    from trellis.cli.options import names_of
     from trellis.labels import segment_types
 
     space = voted.votes.space
     known = space.labels if space.encoding is None else segment_types(space.labels)
-    return {**how, "labels": ",".join([*known, *filter(None, [how["labels"]])])}
+    return {**how, "labels": [*known, *(names_of(how["labels"]) or [])]}
 
 
 def _fitted(voted: Voted, held_out: Voted, kind: str, settings: dict[str, Any]) -> tuple[LabelModel, list[Tried]]:
@@ -119,7 +125,6 @@ def _show(tried: list[Tried], chosen: LabelModel) -> None:
 
 
 def _as_json(fitted: LabelModel, tried: list[Tried], voted: Voted, path: str, seconds: float) -> dict[str, Any]:
-    climb = getattr(fitted, "climb_", None)
     return {
         "kind": fitted.name,
         "settings": fitted.get_params(),
@@ -128,9 +133,9 @@ def _as_json(fitted: LabelModel, tried: list[Tried], voted: Voted, path: str, se
         "labels": list(fitted.labels_),
         "groups": getattr(fitted, "groups_", None),
         "accuracies": fitted.learned_accuracy(voted.votes),
-        "objective": None if climb is None else climb.objectives[-1],
-        "iterations": None if climb is None else climb.iterations,
-        "converged": None if climb is None else climb.converged,
+        "objective": fitted.objective_,
+        "iterations": fitted.iterations_,
+        "converged": fitted.converged_,
         "beside": None if fitted.beside_ is None else fitted.beside_.as_json(),
         "tried": [one.as_json() for one in tried],
         "sentences": len(voted.votes),

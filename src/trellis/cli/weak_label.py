@@ -15,8 +15,8 @@ from trellis.cli.weak_votes import is_items, names_for
 from trellis.errors import DataError
 
 if TYPE_CHECKING:
-    from trellis.corpus import Corpus, Piece
-    from trellis.weak import LabelModel, Votes
+    from trellis.corpus import Piece
+    from trellis.weak import LabelModel
 
 
 @click.command("label")
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--columns", metavar="NAMES", help="Names of the columns; else as in VOTES.columns or columns.txt.")
 @click.option("--name", default="label", show_default=True, help="Of items: the field for the label.")
 @click.option("--marginals", is_flag=True, help="Add a column LABEL:PROBABILITY for every label.")
+@click.option("--items", is_flag=True, help="VOTES are items, JSON lines, as those of .jsonl and .json files are.")
 @click.option("--keep-votes", is_flag=True, help="Keep the columns with votes, which are else left out.")
 @options.comments
 @options.as_json
@@ -36,6 +37,7 @@ def label_(
     columns: str | None,
     name: str,
     marginals: bool,
+    items: bool,
     keep_votes: bool,
     comments: bool,
     json: bool,
@@ -57,11 +59,12 @@ def label_(
     believed = load(model)
     with saying_warnings(), ExitStack() as stack:
         sink = open_sink(output, stack)
-        if is_items(file):
+        if items or is_items(file):
             tally = _items(believed, file, sink, name, marginals, keep_votes)
         else:
             tally = _tokens(believed, file, sink, columns, marginals, keep_votes, comments, stack)
-    say(f"{counted(tally['sentences'], 'sentence')}, {counted(tally['tokens'], 'token')} labelled by {believed.name}")
+    done = ", ".join(counted(many, what.removesuffix("s")) for what, many in tally.items())
+    say(f"{done} labelled by {believed.name}")
     if json:
         print_json({**tally, "kind": believed.name, "output": output})
 
@@ -83,63 +86,56 @@ def _tokens(
     source = stack.enter_context(open_bytes(file))
     for piece in stream_conll(source, names_for(file, columns), file, comments=comments):
         if piece.corpus.tokens:
-            write_all(sink, _labelled(model, piece, marginals, keep_votes))
+            write_all(sink, _labelled(model, piece, tally["tokens"], marginals, keep_votes))
+        elif comments:
+            write_all(sink, piece.data)
         tally["sentences"] += len(piece.corpus)
         tally["tokens"] += piece.corpus.tokens
     return tally
 
 
-def _labelled(model: LabelModel, piece: Piece, marginals: bool, keep_votes: bool) -> bytes:
-    from trellis.corpus import Column, write_conll
-    from trellis.corpus.columns import append_columns
+def _labelled(model: LabelModel, piece: Piece, first: int, marginals: bool, keep_votes: bool) -> bytes:
+    """The lines of a piece, before which there are `first` tokens."""
+    from trellis.corpus.columns import append_columns, replace_columns
+    from trellis.weak.columns import FUNCTION, LINKER, vote_columns, votes_like
 
-    votes = _votes_in(piece.corpus, model)
-    said = Column(model.best(votes), list(model.labels_))
-    more = []
+    corpus, space = piece.corpus, model.space_
+    votes = votes_like(corpus, space, model.functions_, model.linkers_, model.abstain_, first)
+    added = [[model.labels_[k] for k in model.best(votes).tolist()]]
     if marginals:
         for own, column in zip(model.own_labels, model.probabilities(votes).T.tolist(), strict=True):
-            more.append([f"{own}:{p:.6f}" for p in column])
+            added.append([f"{own}:{p:.6f}" for p in column])
     if keep_votes:
-        return append_columns(piece, [said.values(), *more])
-    from trellis.weak.columns import FUNCTION, LINKER
-
-    voters = {*model.functions_, *model.linkers_}
-    kept = {
-        name: column
-        for name, column in piece.corpus.columns.items()
-        if not name.startswith((FUNCTION, LINKER)) and name not in voters
-    }
-    chances = {f" {k}": Column.of(values) for k, values in enumerate(more)}
-    return write_conll(replace(piece.corpus, columns={**kept, " label": said, **chances}))
-
-
-def _votes_in(corpus: Corpus, model: LabelModel) -> Votes:
-    from trellis.labels import segment_types
-    from trellis.weak import votes_of
-
-    space = model.space_
-    known = space.labels if space.encoding is None else segment_types(space.labels)
-    coarse = {name: list(members) for name, members in space.coarse.items()}
-    if space.encoding is not None:
-        coarse = {
-            name[2:]: [one[2:] for one in members] for name, members in space.coarse.items() if name.startswith("B-")
-        }
-    return votes_of(corpus, model.functions_, model.linkers_, abstain=model.abstain_, coarse=coarse, labels=known)
+        return append_columns(piece, added)
+    read = {*vote_columns(corpus, model.functions_, FUNCTION), *vote_columns(corpus, model.linkers_, LINKER)}
+    kept = [name for name in corpus.columns if name not in read and not name.startswith((FUNCTION, LINKER))]
+    return replace_columns(piece, [*(corpus[name].values() for name in kept), *added])
 
 
 def _items(model: LabelModel, file: str, sink: Any, name: str, marginals: bool, keep_votes: bool) -> dict[str, int]:
-    from trellis.files import write_all
-    from trellis.weak import read_items
-    from trellis.weak.item_files import item_lines
+    import warnings
 
+    from trellis.files import write_all
+    from trellis.weak.item_files import item_batches, item_lines
+
+    done, silent = 0, set(model.functions_)
     coarse = {key: list(members) for key, members in model.space_.coarse.items()}
-    found = read_items(file, text=None, coarse=coarse, labels=list(model.labels_))
-    if found.votes is None:
-        raise DataError("no item has votes; `trellis weak apply` adds them", file)
-    best = model.best(found.votes)
-    chances = model.probabilities(found.votes) if marginals else None
-    kept = found.votes if keep_votes else None
-    lines = item_lines(found.records, kept, best, chances, labels=model.labels_, gold_field=name)
-    for line in lines:
-        write_all(sink, line)
-    return {"sentences": len(found), "tokens": len(found)}
+    for found in item_batches(file, None, None, coarse=coarse, labels=list(model.labels_), functions=model.functions_):
+        if found.votes is None:
+            raise DataError("no item has votes; `trellis weak apply` adds them", file)
+        for item, record in enumerate(found.records):
+            if record.get(name) is not None:
+                what = f"there is a field {name!r} already, which the label would replace; give another: --name"
+                raise DataError(what, file, found.line(item))
+        votes = replace(found.votes, first=done)
+        silent -= {one for j, one in enumerate(votes.functions) if votes.voted[:, j].any()}
+        chances = model.probabilities(votes) if marginals else None
+        kept = votes if keep_votes else None
+        for line in item_lines(found.records, kept, model.best(votes), chances, model.labels_, name):
+            write_all(sink, line)
+        done += len(found)
+    if done and len(silent) == len(model.functions_):
+        raise DataError("no item has a vote that the model knows; `trellis weak apply` adds votes", file)
+    if done and silent:
+        warnings.warn(f"the model knows {', '.join(sorted(silent))}, of which there is no vote here", stacklevel=2)
+    return {"items": done}

@@ -39,6 +39,7 @@ _OPTIONS = (
     ),
     options.pairs("--coarse", "X=A+B,...", "Coarse labels, and which labels (types) they may mean: ENT=PER+LOC+ORG."),
     click.option("--labels", metavar="NAMES", help="Labels (types) that are possible beside those voted for."),
+    click.option("--items", is_flag=True, help="VOTES are items, JSON lines, as those of .jsonl and .json files are."),
     options.comments,
 )
 
@@ -77,7 +78,9 @@ def is_items(path: str) -> bool:
 def coarse_of(text: object) -> dict[str, list[str]] | None:
     """ENT=PER+LOC,... -> a table."""
     table = options.table_of(text, "--coarse")
-    return None if table is None else {name: str(members).split("+") for name, members in table.items()}
+    if table is None:
+        return None
+    return {name: [one for one in str(members).split("+") if one] for name, members in table.items()}
 
 
 def names_for(path: str, columns: str | None) -> list[str] | None:
@@ -102,51 +105,97 @@ def read_votes(
     gold: str | None,
     abstain: str,
     coarse: object,
-    labels: str | None,
+    labels: str | Sequence[str] | None,
     comments: bool,
+    items: bool = False,
+    gold_needed: bool = True,
 ) -> Voted:
-    """The votes in files, column files or items."""
-    more = {"coarse": coarse_of(coarse), "labels": options.names_of(labels)}
-    if any(map(is_items, files)):
-        return _items(files, gold, functions, more)
+    """The votes in files, column files or items. gold_needed: whether a column of gold labels that is named has to be
+    there."""
+    table = coarse_of(coarse)
+    named = options.names_of(labels) if isinstance(labels, str) or labels is None else list(labels)
+    if items or any(map(is_items, files)):
+        found = _items(files, gold, functions, table, named)
+    else:
+        found = _tokens(files, columns, functions, gold, abstain.split(","), table, named, comments, gold_needed)
+    _warn_of_names_nobody_votes_for(found.votes, table)
+    return found
+
+
+def _tokens(
+    files: Sequence[str],
+    columns: str | None,
+    functions: str | None,
+    gold: str | None,
+    abstain: list[str],
+    coarse: dict[str, list[str]] | None,
+    labels: list[str] | None,
+    comments: bool,
+    gold_needed: bool,
+) -> Voted:
     from trellis.corpus import read_conll
     from trellis.corpus.corpus import concatenate
     from trellis.weak import gold_of, votes_of
 
-    parts = [read_conll(path, columns=names_for(path, columns), comments=comments) for path in files]
-    corpus = concatenate(parts)
+    corpus = concatenate([read_conll(path, columns=names_for(path, columns), comments=comments) for path in files])
     if not corpus.tokens:
         raise DataError("there is no token in the file", files[0])
-    votes = votes_of(corpus, options.names_of(functions), abstain=abstain.split(","), **_with_gold(corpus, gold, more))
-    name = gold_name(corpus.columns, gold)
-    return Voted(votes, None if name is None else gold_of(corpus, name, votes.space), corpus, None)
+    if not gold_needed and gold not in corpus.columns:
+        gold = None
+    name = gold_name(corpus, gold)
+    more = [*(labels or []), *_types_of_gold(corpus, name)]
+    votes = votes_of(corpus, options.names_of(functions), abstain=abstain, coarse=coarse, labels=more)
+    truth = None if name is None else gold_of(corpus, name, votes.space)
+    if truth is not None and not (truth >= 0).any():
+        if gold is not None:
+            raise DataError(f"no gold label is known in '{gold}'; there is nothing to judge by", corpus.path)
+        truth = None
+    return Voted(votes, truth, corpus, None)
 
 
-def _with_gold(corpus: Corpus, gold: str | None, more: dict[str, Any]) -> dict[str, Any]:
-    """Types that only the gold labels have are possible, too."""
+def _types_of_gold(corpus: Corpus, name: str | None) -> list[str]:
+    """Types (labels) that only the gold labels have are possible, too."""
     from trellis.labels import detect, segment_types
 
-    name = gold_name(corpus.columns, gold)
-    if name is None:
-        return more
-    known = [label for label in corpus[name].strings if label != "_"]
-    types = segment_types(known) if detect(known) else known
-    return {**more, "labels": [*(more["labels"] or []), *types]}
+    known = [] if name is None else [label for label in corpus[name].strings if label != "_"]
+    return segment_types(known) if known and detect(known) else known
 
 
-def gold_name(columns: Any, gold: str | None) -> str | None:
+def _warn_of_names_nobody_votes_for(votes: Votes, coarse: dict[str, list[str]] | None) -> None:
+    import warnings
+
+    from trellis.weak.conflicts import spoken
+
+    called = spoken(votes.space)
+    said = {called[k] for k in {*votes.values.ravel().tolist()} if k >= 0}
+    for name, members in (coarse or {}).items():
+        unsaid = [one for one in [name, *members] if one not in said]
+        if unsaid:
+            what = f"--coarse {name}=...: nobody votes for {', '.join(unsaid)}; are they spelt as in the votes?"
+            warnings.warn(what, stacklevel=2)
+
+
+def gold_name(corpus: Corpus, gold: str | None) -> str | None:
     """The column with gold labels, if there is one."""
-    if gold is not None and gold not in columns:
-        raise SettingError(f"--gold {gold}: there is no such column; the columns are: {', '.join(columns)}")
-    return gold if gold is not None else GOLD if GOLD in columns else None
+    if gold is not None and gold not in corpus.columns:
+        raise SettingError(
+            f"--gold {gold}: there is no such column in {corpus.path}; its columns are: {', '.join(corpus.columns)}"
+        )
+    return gold if gold is not None else GOLD if GOLD in corpus.columns else None
 
 
-def _items(files: Sequence[str], gold: str | None, functions: str | None, more: dict[str, Any]) -> Voted:
+def _items(
+    files: Sequence[str],
+    gold: str | None,
+    functions: str | None,
+    coarse: dict[str, list[str]] | None,
+    labels: list[str] | None,
+) -> Voted:
     from trellis.weak import read_items
 
     if len(files) > 1:
         raise SettingError("one file of items at a time; put all of them into one")
-    found = read_items(files[0], text=None, gold=gold or "label", **more)
+    found = read_items(files[0], text=None, gold=gold or "label", coarse=coarse, labels=labels)
     if found.votes is None:
         raise DataError("no item has votes; `trellis weak apply` adds them", files[0])
     votes = found.votes if functions is None else found.votes.only(functions.split(","))

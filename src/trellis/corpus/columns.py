@@ -168,10 +168,7 @@ def append_columns(piece: Piece, columns: Sequence[Sequence[str]]) -> bytes:
     Comments and blank lines stay. Line ends become `\\n`, blanks at the ends of lines go. The separator is a tab if
     the piece has tabs, else a space.
     """
-    lines = piece.data.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    separator = "\t" if b"\t" in piece.data else " "
+    lines, separator = _lines(piece)
     suffixes = np.full(len(lines), b"", object)
     if columns:
         assert piece.corpus.lines is not None
@@ -179,6 +176,25 @@ def append_columns(piece: Piece, columns: Sequence[Sequence[str]]) -> bytes:
         suffixes[piece.corpus.lines - piece.first_line] = [row.encode() for row in rows]
     out = b"\n".join(map(bytes.__add__, map(bytes.rstrip, lines), suffixes.tolist()))
     return out + b"\n" if lines else out
+
+
+def replace_columns(piece: Piece, columns: Sequence[Sequence[str]]) -> bytes:
+    """The piece with columns of strings in place of each token's line; all else as by `append_columns`."""
+    lines, separator = _lines(piece)
+    assert piece.corpus.lines is not None
+    written = np.array([*map(bytes.rstrip, lines), b""], object)[:-1]  # an object array also where all are as long
+    rows = map(separator.join, zip(*columns, strict=True))
+    written[piece.corpus.lines - piece.first_line] = [row.encode() for row in rows]
+    out = b"\n".join(written.tolist())
+    return out + b"\n" if lines else out
+
+
+def _lines(piece: Piece) -> tuple[list[bytes], str]:
+    """The lines of a piece, and what separates its columns."""
+    lines = piece.data.split(b"\n")
+    if lines[-1] == b"":
+        lines.pop()
+    return lines, "\t" if b"\t" in piece.data else " "
 
 
 def _last_sentence_end(data: bytes) -> int:

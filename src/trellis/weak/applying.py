@@ -27,6 +27,7 @@ def apply(
     workers: int | None = None,
     threads: int | None = None,
     progress: Report | None = None,
+    first: int = 0,
 ) -> Votes:
     """The votes of all functions on a corpus, or of functions on items on a list of these.
 
@@ -34,13 +35,13 @@ def apply(
     several of them, {"ENT": ["PER", "ORG"]}, which functions may vote for as well.
     workers: processes for functions in Python; one, this, if None. threads: for all others; as many as there are
     processors if None. Votes do not depend on either. progress: called with how many sentences are done, and how many
-    there are.
+    there are. first: how many sentences (items) there are before these; messages count them.
 
     Where a function on spans votes for nothing it abstains; none but those who say O vote for O.
     """
     found = _checked(functions, workers, threads)
     data = _fitting(found, data)
-    casts = cast_all(found, data, 0, workers or 1, threads, progress)
+    casts = cast_all(found, data, first, workers or 1, threads, progress)
     return _votes(found, casts, data, space_of(found, casts, labels, coarse))
 
 

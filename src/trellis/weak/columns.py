@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +40,7 @@ def votes_of(
     abstain: what stands for no vote. coarse: names for several types (labels, where they are no segments). labels:
     types (labels) that the truth can be beside those voted for.
     """
-    voters = _chosen(corpus, functions, FUNCTION)
-    joiners = _chosen(corpus, linkers, LINKER)
+    voters, joiners = vote_columns(corpus, functions, FUNCTION), vote_columns(corpus, linkers, LINKER)
     if not voters and not joiners:
         raise SettingError(
             f"no column holds votes: the columns are {', '.join(corpus.columns)}; name those that do, or let their "
@@ -49,21 +49,52 @@ def votes_of(
     used = [_occurring(corpus[name], abstain) for name in voters]
     _warn_of_silent_o([corpus[name] for name in voters], abstain)
     every = sorted({*(label for own in used for label in own)})
-    types = None if labels is None else list(labels)
-    links = np.stack([_links(corpus, name, abstain) for name in joiners], 1) if joiners else None
+    more = list(labels or ())
     if every and detect(every) is None and not all(detect(own) for own in used if own):
-        space = Space.of_labels([*every, *(types or [])], coarse)
-        columns = [_as_labels(corpus[name], abstain, space) for name in voters]
+        _warn_of_broken_segments([corpus[name] for name in voters], every)
+        space = Space.of_labels([*every, *more], coarse)
     else:
-        space = Space.of_types([*segment_types(every), *(types or [])], coarse)
+        space = Space.of_types([*segment_types(every), *more], coarse)
+    return _read(corpus, voters, joiners, abstain, space)
+
+
+def votes_like(
+    corpus: Corpus,
+    space: Space,
+    functions: Sequence[str],
+    linkers: Sequence[str],
+    abstain: Sequence[str],
+    first: int = 0,
+) -> Votes:
+    """The same for votes such as a model was fitted to, of which it is known what labels mean, maybe a piece of more,
+    with `first` tokens before it. Labels that are not in the space are added to it."""
+    voters, joiners = vote_columns(corpus, functions, FUNCTION), vote_columns(corpus, linkers, LINKER)
+    every = {label for name in voters for label in _occurring(corpus[name], abstain)}
+    foreign = sorted(every - set(space.names))
+    if space.encoding is not None:
+        for label in foreign:
+            if detect([label, OUTSIDE]) is None:
+                raise DataError(
+                    f"{_place(corpus, voters, label)}: the vote {label!r} is none for segments, such as B-X"
+                )
+        foreign = [kind for kind in segment_types(foreign) if f"I-{kind}" not in space.index]
+    wider = space.with_labels(foreign) if foreign else space
+    return replace(_read(corpus, voters, joiners, abstain, wider), first=first)
+
+
+def _read(corpus: Corpus, voters: Sequence[str], joiners: Sequence[str], abstain: Sequence[str], space: Space) -> Votes:
+    """The votes in columns, in a space that has all their labels."""
+    if space.encoding is None:
+        columns = [_as_labels(corpus, name, abstain, space) for name in voters]
+    else:
         columns = [_as_segments(corpus[name], corpus.offsets, abstain, space) for name in voters]
-    values = np.stack(columns, 1) if columns else np.zeros((corpus.tokens, 0), np.int32)
+    links = [_links(corpus, name, abstain) for name in joiners]
     return Votes(
-        values.astype(np.int32),
+        np.stack(columns, 1).astype(np.int32) if columns else np.zeros((corpus.tokens, 0), np.int32),
         tuple(_short(name, FUNCTION) for name in voters),
         space,
         corpus.offsets,
-        np.zeros((corpus.tokens, 0), np.int8) if links is None else links,
+        np.stack(links, 1) if links else np.zeros((corpus.tokens, 0), np.int8),
         tuple(_short(name, LINKER) for name in joiners),
         tuple(abstain),
     )
@@ -73,8 +104,14 @@ def gold_of(corpus: Corpus, name: str, space: Space, unknown: str = "_") -> NDAr
     """The gold labels I32[tokens] of a column as numbers of the labels of votes; -1 where it says `unknown`."""
     column = corpus[name]
     if space.encoding is None:
-        ids = _as_labels(column, (unknown,), space)
+        ids = _as_labels(corpus, name, (unknown,), space)
     else:
+        known = _occurring(column, (unknown,))
+        if detect([*known, OUTSIDE]) is None:
+            raise DataError(
+                f"the gold labels in '{name}', {', '.join(known[:3])} ..., spell no segments, but functions vote for "
+                "segments; name another column, or let functions vote for such labels"
+            )
         foreign = set(segment_types(_occurring(column, (unknown,)))) - set(segment_types(space.labels))
         if foreign:
             raise DataError(
@@ -87,13 +124,19 @@ def gold_of(corpus: Corpus, name: str, space: Space, unknown: str = "_") -> NDAr
     return ids
 
 
-def _chosen(corpus: Corpus, names: Sequence[str] | None, prefix: str) -> list[str]:
+def vote_columns(corpus: Corpus, names: Sequence[str] | None, prefix: str) -> list[str]:
+    """The columns with the votes of these functions, all if None; lf:ner before ner, which a function may be named
+    after that reads it."""
     if names is None:
         return [name for name in corpus.columns if name.startswith(prefix)]
     for name in names:
         if name not in corpus.columns and f"{prefix}{name}" not in corpus.columns:
-            raise SettingError(f"there is no column '{name}'; the columns are: {', '.join(corpus.columns)}")
-    return [name if name in corpus.columns else f"{prefix}{name}" for name in names]
+            whose = f"{corpus.path}: " if corpus.path is not None else ""
+            raise SettingError(
+                f"{whose}there is no column '{prefix}{name.removeprefix(prefix)}', nor one '{name}', with votes; the "
+                f"columns are: {', '.join(corpus.columns)}; name them as they are (--columns)"
+            )
+    return [f"{prefix}{name}" if f"{prefix}{name}" in corpus.columns else name for name in names]
 
 
 def _short(name: str, prefix: str) -> str:
@@ -106,12 +149,22 @@ def _occurring(column: Column, abstain: Sequence[str]) -> list[str]:
     return [s for s, there in zip(column.strings, used.tolist(), strict=True) if there and s not in abstain]
 
 
-def _as_labels(column: Column, abstain: Sequence[str], space: Space) -> NDArray[np.int32]:
+def _place(corpus: Corpus, columns: Sequence[str], label: str) -> str:
+    """Where a label is first found in some columns."""
+    tokens = [np.flatnonzero(corpus[name].ids == corpus[name].index.get(label, -1))[:1] for name in columns]
+    return corpus.place(int(np.concatenate(tokens).min()))
+
+
+def _as_labels(corpus: Corpus, name: str, abstain: Sequence[str], space: Space) -> NDArray[np.int32]:
+    column = corpus[name]
     table = [ABSTAINS if string in abstain else space.index.get(string, ABSTAINS - 1) for string in column.strings]
     values = np.array([*table, ABSTAINS], np.int32)[column.ids]
     for token in np.flatnonzero(values < ABSTAINS)[:1].tolist():
         found = column.strings[column.ids[token]]
-        raise DataError(f"the label {found!r} is none of those voted for: {', '.join(space.labels)}")
+        raise DataError(
+            f"{corpus.place(token)}: the label {found!r} in '{name}' is none of those voted for: "
+            f"{', '.join(space.labels)}; say that it is there: labels (--labels)"
+        )
     return values
 
 
@@ -128,11 +181,28 @@ def _as_segments(column: Column, offsets: NDArray[np.int64], abstain: Sequence[s
 
 def _warn_of_silent_o(columns: Sequence[Column], abstain: Sequence[str]) -> None:
     """Where functions never abstain and nearly always say O, this O hardly is a vote."""
-    if len(columns) > 1 and all(_share(column, abstain) == 0 and _share(column, [OUTSIDE]) > 0.5 for column in columns):
+    if (
+        len(columns) > 1
+        and len(columns[0].ids)
+        and all(_share(column, abstain) == 0 and _share(column, [OUTSIDE]) > 0.5 for column in columns)
+    ):
         warnings.warn(
             "every function says O on most tokens and none ever abstains; if O stands where nothing fired, read it as "
             "no vote: abstain=('_', 'O') (--abstain _,O)",
             stacklevel=3,
+        )
+
+
+def _warn_of_broken_segments(columns: Sequence[Column], labels: Sequence[str]) -> None:
+    """One label that is spelt wrongly, b-PER, makes all others mean nothing but themselves."""
+    odd = [label for label in labels if detect([label, OUTSIDE]) is None]
+    many = sum(_share(column, [label for label in labels if label not in odd]) for column in columns)
+    few = sum(_share(column, odd) for column in columns)
+    if odd and 0 < few < 0.5 * many and len(labels) > len(odd) + 1:
+        warnings.warn(
+            f"because of labels such as {odd[0]!r}, which spell no segments, B-X and I-X are taken for labels like any "
+            "other; if that is a slip, mend it",
+            stacklevel=4,
         )
 
 

@@ -15,7 +15,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -40,29 +40,59 @@ _PERHAPS_WRENCH = re.compile(rb'\s*\{\s*("\d+"\s*(:\s*)?)?')  # lines that begin
 def read_items(
     path: str | Path,
     text: str | None = "text",
-    gold: str = "label",
+    gold: str | None = "label",
     votes: str = "votes",
     coarse: Mapping[str, Sequence[str]] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Items:
     """Reads either of the formats at the top of this file; `-` is standard input.
 
-    text, gold, votes: the names of the fields; with text=None items need not have any. coarse: names for several
-    labels. labels: what the truth can be beside the labels that are voted for and the gold ones.
+    text, gold, votes: the names of the fields; with text=None items need not have any, with gold=None no gold label is
+    read. coarse: names for several labels. labels: what the truth can be beside the labels that are voted for and the
+    gold ones.
     """
-    if len({text, gold, votes}) < 3:
+    (found,) = item_batches(path, text, gold, votes, coarse, labels, None)
+    return found
+
+
+def item_batches(
+    path: str | Path,
+    text: str | None = "text",
+    gold: str | None = "label",
+    votes: str = "votes",
+    coarse: Mapping[str, Sequence[str]] | None = None,
+    labels: Sequence[str] | None = None,
+    many: int | None = 10_000,
+    functions: Sequence[str] = (),
+) -> Iterator[Items]:
+    """As `read_items`, so many at a time as they come (a file of WRENCH's, or with None, all at once). functions: those
+    that vote in every batch, abstaining where an item does not name them."""
+    if len({text, gold, votes} - {None}) < 3 - [text, gold, votes].count(None):
         raise SettingError(f"the fields are {text!r}, {gold!r} and {votes!r}; expected three different names")
     with opened(path) as file:
         start = _beginning(file)
         if _WRENCH.match(b"".join(start)):
-            return parse_wrench(b"".join([*start, file.read()]), path, text, coarse, labels)
-        return _json_lines(chain(start, lines_of(file)), path, text, gold, votes, coarse, labels)
+            yield parse_wrench(b"".join([*start, file.read()]), path, text, coarse, labels)
+            return
+        records = records_of(chain(start, lines_of(file)), path, text)
+        batch = list(islice(records, many))
+        while True:
+            yield _items_of(batch, path, text, gold, votes, coarse, labels, functions)
+            batch = [] if many is None else list(islice(records, many))
+            if not batch:
+                return
 
 
-def item_records(path: str | Path, text: str | None = "text") -> Iterator[tuple[int, Record]]:
-    """(line, object) one after the other as they come, out of JSON lines; votes stay in the objects."""
+def item_records(path: str | Path, text: str | None = "text") -> Iterator[tuple[int | None, Record]]:
+    """(line, object) one after the other as they come; votes stay in the objects. Items of WRENCH's have no lines."""
     with opened(path) as file:
-        yield from records_of(chain(_beginning(file), lines_of(file)), path, text)
+        start = _beginning(file)
+        if not _WRENCH.match(b"".join(start)):
+            yield from records_of(chain(start, lines_of(file)), path, text)
+            return
+        found = parse_wrench(b"".join([*start, file.read()]), path, text, None, None)
+        for item, record in enumerate(found.records):
+            yield None, record if found.votes is None else {**record, "votes": _said(found.votes, item)}
 
 
 def write_items(
@@ -89,8 +119,9 @@ def item_lines(
 ) -> Iterator[bytes]:
     """JSON lines, one after the other: the fields of each record, and those that are given here in place of its own.
 
-    votes: every function with its label or null. gold: I32[items], -1 becomes null. probabilities: F64[items, labels],
-    as an object from label to number. labels: what gold and probabilities are of, if not of votes.labels.
+    votes: every function with its label or null, beside those of other functions that a record may have. gold:
+    I32[items], -1 becomes null. probabilities: F64[items, labels], as an object from label to number. labels: what gold
+    and probabilities are of, if not of votes.labels.
     """
     names = tuple(labels) if labels is not None else () if votes is None else votes.labels
     many = len(records)
@@ -104,12 +135,16 @@ def item_lines(
         if gold is not None:
             own[gold_field] = None if gold[item] < 0 else names[gold[item]]
         if votes is not None:
-            row = votes.values[item].tolist()
-            said = [None if k == ABSTAINS else votes.names[k] for k in row]
-            own[votes_field] = dict(zip(votes.functions, said, strict=True))
+            own[votes_field] = {**(own.get(votes_field) or {}), **_said(votes, item)}
         if probabilities is not None:
             own["probabilities"] = dict(zip(names, probabilities[item].tolist(), strict=True))
         yield _dumped(own, item)
+
+
+def _said(votes: Votes, item: int) -> dict[str, str | None]:
+    """What each function says of an item."""
+    said = [None if k == ABSTAINS else votes.names[k] for k in votes.values[item].tolist()]
+    return dict(zip(votes.functions, said, strict=True))
 
 
 def _check_shape(what: str, values: NDArray[Any] | None, expected: tuple[int, ...]) -> None:
@@ -139,8 +174,8 @@ def _beginning(file: io.BufferedReader) -> list[bytes]:
 class _Cast:
     """Votes as they are read: triples of item, function, and what it says, by numbers in order of first appearance."""
 
-    def __init__(self) -> None:
-        self.functions: dict[str, int] = {}
+    def __init__(self, functions: Sequence[str]) -> None:
+        self.functions = {name: j for j, name in enumerate(functions)}
         self.said: dict[str, int] = {}
         self.triples = array("i")
 
@@ -168,19 +203,20 @@ class _Cast:
         return Votes(values, tuple(self.functions), space, np.arange(items + 1, dtype=np.int64))
 
 
-def _json_lines(
-    lines: Iterable[bytes],
+def _items_of(
+    given: Iterable[tuple[int, Record]],
     path: str | Path,
     text: str | None,
-    gold: str,
+    gold: str | None,
     votes: str,
     coarse: Mapping[str, Sequence[str]] | None,
     labels: Sequence[str] | None,
+    functions: Sequence[str],
 ) -> Items:
     records: list[Record] = []
-    numbers, cast_votes, truth = array("q"), _Cast(), list[str | None]()
-    for line, record in records_of(lines, path, text):
-        label = record.get(gold)
+    numbers, cast_votes, truth = array("q"), _Cast(functions), list[str | None]()
+    for line, record in given:
+        label = None if gold is None else record.get(gold)
         if label is not None and (not isinstance(label, str) or not label):
             found = repr(label) if isinstance(label, str) else kind_of(label)
             raise DataError(f"the gold label {gold!r} is {found}; expected a string, or null", path, line)

@@ -51,6 +51,7 @@ class Space:
         """Segments of these types, and of coarse ones: {"ENT": ["PER", "LOC"]}."""
         given = {name: tuple(members) for name, members in (coarse or {}).items()}
         every = sorted({*types, *(one for members in given.values() for one in members)} - set(given))
+        _check_types([*given, *every])
         _check_coarse(given, every)
         spelt = {f"{p}-{name}": tuple(f"{p}-{one}" for one in members) for name, members in given.items() for p in "BI"}
         return cls(tuple(labels_of(every, "iob2")), spelt, "iob2")
@@ -100,6 +101,14 @@ class Space:
     def outside(self) -> int | None:
         """The number of O where labels spell segments; what no function says anything of is that."""
         return 0 if self.encoding is not None else None
+
+
+def _check_types(types: Sequence[str]) -> None:
+    for name in types:
+        if name in (OUTSIDE, "_") or name.startswith(("B-", "I-")):
+            raise SettingError(
+                f"{name!r} cannot be a type of segments; expected one such as PER, of which B-PER and I-PER are spelt"
+            )
 
 
 def _check_coarse(coarse: Mapping[str, Sequence[str]], labels: Sequence[str]) -> None:

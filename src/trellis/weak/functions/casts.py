@@ -35,19 +35,19 @@ class SpanVotes:
     labels: tuple[str, ...]
 
     @classmethod
-    def apart(cls, start: I64, end: I64, label: I64, labels: Sequence[str]) -> SpanVotes:
-        """Of spans in any order those that stay: the leftmost, of these the longest, of these the label that is listed
-        first; what overlaps one that stays is dropped."""
-        order = np.lexsort((label, -end, start))
+    def apart(cls, start: I64, end: I64, label: I64, labels: Sequence[str], rank: I64 | None = None) -> SpanVotes:
+        """Of spans in any order those that stay: the leftmost, of these the longest, of these that of the lowest rank,
+        which is the number of the label if None; what overlaps one that stays is dropped."""
+        order = np.lexsort((label if rank is None else rank, -end, start))
         start, end, label = start[order], end[order], label[order]
         at = np.flatnonzero(_taken(start, end))
         return cls(start[at], end[at], label[at], tuple(labels))
 
     @classmethod
     def of_list(cls, spans: Sequence[tuple[int, int, int]], labels: Sequence[str]) -> SpanVotes:
-        """The same of (start, end, label) of each."""
+        """The same of (start, end, label) of each; of those with the same borders the first stays."""
         start, end, label = np.array(spans, np.int64).reshape(-1, 3).T
-        return cls.apart(start, end, label, labels)
+        return cls.apart(start, end, label, labels, np.arange(len(spans)))
 
 
 @dataclass(frozen=True)

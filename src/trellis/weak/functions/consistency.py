@@ -7,7 +7,7 @@ name changes its type within a document.)
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from trellis.corpus import Corpus
 from trellis.errors import SettingError, shown
 from trellis.features.functions.trie import Trie
 from trellis.labels.packed import ranges
-from trellis.weak.functions.casts import SpanVotes, TokenVotes
+from trellis.weak.functions.casts import Cast, SpanVotes, TokenVotes
 from trellis.weak.functions.contract import LabelingFunction, check_functions, column_of, made_up
 from trellis.weak.functions.segments import as_spans, spells_segments
 
@@ -38,12 +38,15 @@ class Consistent(LabelingFunction):
         name: str | None,
     ):
         super().__init__("spans", name, made_up("consistent", *(one.name for one in functions[:2])))
-        self.functions, self.documents, self.column, self.least = functions, documents, column, least
+        self.asks, self.documents, self.column, self.least = tuple(functions), documents, column, least
 
     def on(self, data: Corpus, first: int = 0) -> SpanVotes:
+        return self.made_of([one.on(data, first) for one in self.asks], data)
+
+    def made_of(self, casts: Sequence[Cast], data: Corpus) -> SpanVotes:
         words, sentence_document = column_of(data, self.column, self.name), self._documents(data)
         document = np.repeat(sentence_document, np.diff(data.offsets))
-        start, end, label, labels = self._collected(data, first)
+        start, end, label, labels = self._collected(casts, data)
         if not len(start):
             return SpanVotes(start, end, label, tuple(labels))
         phrase, lengths, tokens = _phrases(words.ids.astype(np.int64), start, end)
@@ -56,12 +59,11 @@ class Consistent(LabelingFunction):
         there = np.flatnonzero(np.append(agreed, -1)[at] == key)
         return SpanVotes.apart(start[there], end[there], chosen[at[there]], labels)
 
-    def _collected(self, data: Corpus, first: int) -> tuple[I64, I64, I64, list[str]]:
+    def _collected(self, casts: Sequence[Cast], data: Corpus) -> tuple[I64, I64, I64, list[str]]:
         """The spans that all functions vote for, start, end and label, and the labels."""
         number: dict[str, int] = {}
         parts: list[tuple[I64, I64, I64]] = [(np.zeros(0, np.int64),) * 3]
-        for function in self.functions:
-            cast = function.on(data, first)
+        for function, cast in zip(self.asks, casts, strict=True):
             assert isinstance(cast, SpanVotes | TokenVotes)
             if isinstance(cast, TokenVotes) and not spells_segments(cast.labels):
                 raise SettingError(

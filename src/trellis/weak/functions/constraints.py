@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.corpus import Corpus
+from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError, shown
 from trellis.features.functions.shapes import SHAPE, SHORT_SHAPE
 from trellis.labels import first_tokens
@@ -39,24 +39,29 @@ class Words(LabelingFunction):
     ):
         super().__init__(votes, name, made_up("words", label))
         self.test, self.least, self.column = test, least, column
-        self.label = check_label(label, f"the labeling function '{self.name}'")
+        self.label = check_label(label, f"the labeling function '{self.name}'", votes)
 
     def on(self, data: Corpus, first: int = 0) -> Cast:
         column = column_of(data, self.column, self.name)
-        hit = np.append(np.array([self._is(string) for string in column.strings], np.bool_), False)[column.ids]
+        found = [self._is(string, k, data, column, first) for k, string in enumerate(column.strings)]
+        hit = np.append(np.array(found, np.bool_), False)[column.ids]
         if self.votes == "tokens":
             return TokenVotes(np.where(hit, 0, ABSTAINS).astype(np.int32), (self.label,))
         start, end = _runs(hit, data.offsets, self.least)
         return SpanVotes(start, end, np.zeros(len(start), np.int64), (self.label,))
 
-    def _is(self, string: str) -> bool:
+    def _is(self, string: str, number: int, data: Corpus, column: Column, first: int) -> bool:
         if not callable(self.test):
             return string in self.test
         try:
             return bool(self.test(string))
         except Exception as error:
             what = f"failed on the word {string!r}: {type(error).__name__}: {error}"
-            raise DataError(f"the labeling function '{self.name}' {what}") from error
+            where = np.flatnonzero(column.ids == number)[:1].tolist()
+            if not where:
+                raise DataError(f"the labeling function '{self.name}' {what}") from error
+            at = int(np.searchsorted(data.offsets, where[0], side="right")) - 1
+            raise self.failed(what, data, first, at, where[0] - int(data.offsets[at])) from error
 
 
 class Shapes(LabelingFunction):
@@ -73,7 +78,7 @@ class Shapes(LabelingFunction):
     ):
         super().__init__("spans", name, made_up("shape", label))
         self.patterns, self.least, self.short, self.column = patterns, least, short, column
-        self.label = check_label(label, f"the labeling function '{self.name}'")
+        self.label = check_label(label, f"the labeling function '{self.name}'", "spans")
 
     def on(self, data: Corpus, first: int = 0) -> SpanVotes:
         column = column_of(data, self.column, self.name)
@@ -136,6 +141,9 @@ def words(
         for one in test:
             if not isinstance(one, str):
                 raise SettingError(f"a word is {shown(one)}; expected text")
+        phrases = sorted(one for one in test if " " in one)
+        if phrases:
+            raise SettingError(f"{phrases[0]!r} is no word but a phrase, which no token is; use gazetteer for these")
     return Words(test, label, votes, least, name, column)
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from trellis.corpus import Column, Corpus
@@ -20,18 +20,29 @@ from trellis.errors import DataError, SettingError, shown
 from trellis.weak.functions.casts import Cast
 
 KINDS = ("spans", "tokens", "links", "items")
+SILENCE = "_"  # in files
 _NAME = re.compile(r"[^\s,%\[\]]+")  # of columns too, which votes can be written to
+
+
+class ItemError(DataError):
+    """What is wrong with one item, `item` from 0 on; whoever read it knows where that was."""
+
+    def __init__(self, message: str, item: int = 0):
+        super().__init__(message)
+        self.item = item
 
 
 class LabelingFunction(ABC):
     """Votes of `votes` (one of `KINDS`) by the name `name`.
 
     `whole`: it has to see all sentences at once, so it cannot be streamed. `python`: it runs Python for each sentence
-    or item, so that more processes make it faster. `named`: whether its name was given, not made up.
+    or item, so that more processes make it faster. `named`: whether its name was given, not made up. `asks`: functions
+    whose votes it looks at; all that it does with them is `made_of`.
     """
 
     python: bool = False
     whole: bool = False
+    asks: tuple[LabelingFunction, ...] = ()
 
     def __init__(self, votes: str, name: str | None, otherwise: str):
         self.votes = votes
@@ -43,6 +54,10 @@ class LabelingFunction(ABC):
         """The votes on a corpus (of functions on items: on a sequence of them), before which there are `first` other
         sentences (items): messages count these, too."""
 
+    def made_of(self, casts: Sequence[Cast], data: Any) -> Cast:
+        """The votes, given those of the functions it asks."""
+        raise NotImplementedError
+
     def __repr__(self) -> str:
         return f"<labeling function {self.name!r} on {self.votes}>"
 
@@ -50,7 +65,7 @@ class LabelingFunction(ABC):
         """The error that says where: function, sentence (item) number `at` of the batch, and its token."""
         message = f"the labeling function '{self.name}' {what}"
         if not isinstance(data, Corpus):
-            return DataError(f"item {first + at + 1}: {message}")
+            return ItemError(f"item {first + at + 1}: {message}", first + at)
         a, b = int(data.offsets[at]), int(data.offsets[at + 1])
         place = f"sentence {first + at + 1}"
         if token is not None and 0 <= token < b - a:
@@ -76,11 +91,23 @@ def made_up(kind: str, *parts: object) -> str:
     return re.sub(r"[\s,%\[\]]+", "_", "-".join([kind, *map(str, parts)]))
 
 
-def check_label(label: object, whose: str) -> str:
-    """The same label: text, and some."""
-    if not isinstance(label, str) or not label or any(c.isspace() for c in label):
-        raise SettingError(f"{whose} votes {shown(label)}; expected a label: text without spaces")
-    return label
+def check_label(label: object, whose: str, kind: str = "tokens") -> str:
+    """The same label: text, and some; of spans a type."""
+    wrong = what_is_wrong(label, kind)
+    if wrong:
+        raise SettingError(f"{whose} votes {shown(label)}; {wrong}")
+    return str(label)
+
+
+def what_is_wrong(label: object, kind: str) -> str:
+    """What to expect instead of such a label (of spans: type); nothing where it will do."""
+    if not isinstance(label, str) or not label or any(map(str.isspace, label)):
+        return "expected a label: text without spaces"
+    if label == SILENCE:
+        return f"expected a label; {SILENCE!r} is how files spell that there is no vote: abstain, by None or no span"
+    if kind == "spans" and label[:2] in ("B-", "I-") and label[2:]:
+        return f"expected a type, {label[2:]!r}: spans are spelt {label!r} and the like by themselves"
+    return ""
 
 
 def column_of(corpus: Corpus, name: str | None, whose: str) -> Column:

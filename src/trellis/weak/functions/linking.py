@@ -6,6 +6,7 @@ saying which label that is (linking rules; Safranchik, Luo & Bach 2020).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from trellis.corpus import Corpus
 from trellis.errors import SettingError, shown
 from trellis.labels import first_tokens
 from trellis.labels.packed import ranges
-from trellis.weak.functions.casts import LinkVotes, SpanVotes, TokenVotes
+from trellis.weak.functions.casts import Cast, LinkVotes, SpanVotes, TokenVotes
 from trellis.weak.functions.contract import LabelingFunction, made_up
 from trellis.weak.functions.segments import as_spans, spells_segments
 from trellis.weak.votes import ABSTAINS
@@ -26,10 +27,13 @@ class Linked(LabelingFunction):
     def __init__(self, function: LabelingFunction, ends: bool, name: str | None):
         super().__init__("links", name, made_up("linked", function.name))
         self.function, self.ends = function, ends
-        self.whole, self.python = function.whole, function.python
+        self.whole, self.asks = function.whole, (function,)
 
     def on(self, data: Corpus, first: int = 0) -> LinkVotes:
-        cast = self.function.on(data, first)
+        return self.made_of([self.function.on(data, first)], data)
+
+    def made_of(self, casts: Sequence[Cast], data: Corpus) -> LinkVotes:
+        (cast,) = casts
         assert isinstance(cast, SpanVotes | TokenVotes)
         if isinstance(cast, TokenVotes) and not spells_segments(cast.labels):
             raise SettingError(

@@ -29,7 +29,7 @@ class PhraseList(LabelingFunction):
         super().__init__("spans", name, made_up("gazetteer", *phrases.types[:1]))
         self.phrases, self.lower, self.column = phrases, lower, column
         for label in phrases.types:
-            check_label(label, f"the labeling function '{self.name}'")
+            check_label(label, f"the labeling function '{self.name}'", "spans")
 
     @cached_property
     def _root(self) -> I64:
@@ -79,7 +79,7 @@ def gazetteer(
     if not isinstance(shortest, int) or shortest < 1:
         raise SettingError(f"shortest is {shown(shortest)}; expected a whole number >= 1")
     if label is not None:
-        check_label(label, "a gazetteer")
+        check_label(label, "a gazetteer", "spans")
     if isinstance(phrases, str | os.PathLike):
         found = _read(str(phrases), lower)
         if name is None and label is None:
@@ -115,7 +115,7 @@ def _listed(phrases: Iterable[str] | Mapping[str, str], label: str | None, lower
     kinds: dict[str, int] = {}
     for one in labels:
         if not isinstance(one, str) or one not in kinds:
-            kinds[check_label(one, "a gazetteer")] = len(kinds)
+            kinds[check_label(one, "a gazetteer", "spans")] = len(kinds)
     phrase = np.fromiter(map(number.__getitem__, kept), np.int64, len(kept))
     kind = np.fromiter(map(kinds.__getitem__, labels), np.int64, len(kept))
     return Gazetteer(list(number), list(kinds), phrase, kind)

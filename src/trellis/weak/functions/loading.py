@@ -39,6 +39,8 @@ def load_functions(path: str | Path) -> Loaded:
     if listed is None:
         public = (value for name, value in given.items() if not name.startswith("_"))
         listed = list({id(one): one for one in public if isinstance(one, LabelingFunction)}.values())
+    if isinstance(listed, LabelingFunction):
+        listed = [listed]
     if not isinstance(listed, list | tuple) or not listed:
         raise DataError(
             "no labeling function here; decorate functions with @spans, @tokens, @links or @items, or set FUNCTIONS to "

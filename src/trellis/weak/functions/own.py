@@ -14,6 +14,7 @@ so be tried on `Sentence.of(["one", "sentence"])`.
 from __future__ import annotations
 
 import functools
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
@@ -22,7 +23,7 @@ import numpy as np
 from trellis.corpus import Corpus
 from trellis.errors import SettingError, shown
 from trellis.weak.functions.casts import Cast, LinkVotes, SpanVotes, TokenVotes
-from trellis.weak.functions.contract import LabelingFunction
+from trellis.weak.functions.contract import LabelingFunction, what_is_wrong
 from trellis.weak.sentence import sentences_of
 from trellis.weak.votes import ABSTAINS
 
@@ -62,8 +63,8 @@ class Own(LabelingFunction):
                 answer = self.function(one)
                 if self.votes in _EXPECTED and isinstance(answer, Iterable) and not isinstance(answer, str):
                     answer = list(answer)  # here, as a generator may fail as well
-            except Exception as error:
-                what = f"failed: {type(error).__name__}: {error}"
+            except (Exception, SystemExit) as error:
+                what = f"failed{_line_of(error, self.function)}: {type(error).__name__}: {error}"
                 raise self.failed(what, data, first, at) from error
             if self.votes in _EXPECTED and not (answer is None or isinstance(answer, list)):
                 raise self.failed(f"answers {shown(answer)}; {_EXPECTED[self.votes]}", data, first, at)
@@ -92,8 +93,9 @@ def _span(own: Own, one: Any, corpus: Corpus, first: int, s: int, length: int) -
     if not 0 <= start < end <= length:
         what = f"votes for the tokens {start} to {end} of a sentence of {length}; expected 0 <= start < end <= {length}"
         raise own.failed(what, corpus, first, s, start)
-    if not _is_label(label):
-        raise own.failed(f"votes {shown(label)}; expected a label: text without spaces", corpus, first, s, start)
+    wrong = what_is_wrong(label, "spans")
+    if wrong:
+        raise own.failed(f"votes {shown(label)}; {wrong}", corpus, first, s, start)
     return start, end, label
 
 
@@ -102,9 +104,10 @@ def _read_tokens(own: Own, answers: list[Any], corpus: Corpus, first: int) -> Ca
     ids: list[int] = []
     for s, answer in enumerate(_of_lengths(own, answers, corpus, first)):
         for t, label in enumerate(answer):
-            if label is not None and not _is_label(label):
-                what = f"votes {shown(label)}; expected a label, text without spaces, or None to abstain"
-                raise own.failed(what, corpus, first, s, t)
+            known = label is None or (isinstance(label, str) and label in number)
+            wrong = "" if known else what_is_wrong(label, "tokens")
+            if wrong:
+                raise own.failed(f"votes {shown(label)}; {wrong}, or None to abstain", corpus, first, s, t)
             ids.append(number.setdefault(label, len(number) - 1))
     return TokenVotes(np.array(ids, np.int32), tuple(label for label in number if label is not None))
 
@@ -138,8 +141,11 @@ def _read_items(own: Own, answers: list[Any], items: Any, first: int) -> Cast:
     return TokenVotes(np.array(ids, np.int32), tuple(label for label in number if label is not None))
 
 
-def _is_label(label: object) -> bool:
-    return isinstance(label, str) and label != "" and not any(map(str.isspace, label))
+def _line_of(error: BaseException, function: Function) -> str:
+    """Where in the file of a function it failed, as far as that can be told."""
+    file = getattr(getattr(function, "__code__", None), "co_filename", None)
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return f" ({file}:{lines[-1]})" if lines and file and not file.startswith("<") else ""
 
 
 _READ: dict[str, Callable[[Own, list[Any], Any, int], Cast]] = {

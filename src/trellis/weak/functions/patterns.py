@@ -26,12 +26,14 @@ PARTS = ("ignore", "whole")
 class Pattern(LabelingFunction):
     """As `pattern` says."""
 
+    python = True
+
     def __init__(
         self, regex: re.Pattern[str], label: str, name: str | None, column: str | None, group: int | str, part: str
     ):
         super().__init__("spans", name, made_up("pattern", label))
         self.regex, self.column, self.group, self.part = regex, column, group, part
-        self.label = check_label(label, f"the labeling function '{self.name}'")
+        self.label = check_label(label, f"the labeling function '{self.name}'", "spans")
 
     def on(self, data: Corpus, first: int = 0) -> SpanVotes:
         words = column_of(data, self.column, self.name).values()
@@ -65,6 +67,8 @@ def _borders(words: Sequence[str]) -> tuple[list[int], list[int]]:
 
 class TextPattern(LabelingFunction):
     """As `text_pattern` says."""
+
+    python = True
 
     def __init__(self, regex: re.Pattern[str], label: str, field: str, name: str | None):
         super().__init__("items", name, made_up("text_pattern", label))

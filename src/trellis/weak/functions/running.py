@@ -25,6 +25,7 @@ Range = tuple[int, int]
 
 _TOKENS = 20_000  # in a batch: a fraction of a second of Python, so that progress can be seen
 _ITEMS = 1_000
+_FEW = 100  # not worth sending
 
 
 class Progress:
@@ -52,13 +53,32 @@ def cast_all(
     report: Report | None,
 ) -> list[Cast]:
     """The votes of each function on all the data, before which there are `first` other sentences."""
-    progress = Progress(len(functions), len(data), report)
-    batched = [f for f in functions if f.python and not f.whole]
-    others = [f for f in functions if not (f.python and not f.whole)]
+    every = _with_asked(functions)
+    progress = Progress(len(every), len(data), report)
+    batched = [f for f in every if f.python and not f.asks]
+    others = [f for f in every if not f.python and not f.asks]
     # processes first: they must not be forked while threads run
     found = dict(zip(map(id, batched), _in_batches(batched, data, first, workers, progress), strict=True))
     found |= dict(zip(map(id, others), _on_threads(others, data, first, threads, progress), strict=True))
+    for one in every:  # those that are asked stand before those that ask
+        if one.asks:
+            found[id(one)] = one.made_of([found[id(other)] for other in one.asks], data)
+            progress.more(len(data))
     return [found[id(f)] for f in functions]
+
+
+def _with_asked(functions: Sequence[LabelingFunction]) -> list[LabelingFunction]:
+    """These and those that they ask, each once, behind all that it asks."""
+    found: dict[int, LabelingFunction] = {}
+
+    def add(function: LabelingFunction) -> None:
+        for other in function.asks:
+            add(other)
+        found.setdefault(id(function), function)
+
+    for one in functions:
+        add(one)
+    return list(found.values())
 
 
 def _on_threads(
@@ -84,7 +104,7 @@ def _in_batches(
     """Functions in Python, batch by batch."""
     if not functions:
         return []
-    batches = _batches(data)
+    batches = _batches(data, workers)
     workers = min(workers, len(batches))
     start = _start_method(functions, data) if workers > 1 else None
     if start is None:
@@ -96,11 +116,12 @@ def _in_batches(
     return [joined([answer[j] for answer in answers], sizes) for j in range(len(functions))]
 
 
-def _batches(data: Any) -> list[Range]:
-    """Ranges of sentences, or of items; one, though empty, where there are none."""
+def _batches(data: Any, workers: int) -> list[Range]:
+    """Ranges of sentences, or of items, some for each worker; one, though empty, where there are none."""
     if isinstance(data, Corpus):
-        return runs(data.offsets, _TOKENS) or [(0, 0)]
-    return [(a, min(a + _ITEMS, len(data))) for a in range(0, len(data), _ITEMS)] or [(0, 0)]
+        return runs(data.offsets, max(_FEW, min(_TOKENS, -(-data.tokens // workers)))) or [(0, 0)]
+    many = max(_FEW, min(_ITEMS, -(-len(data) // workers)))
+    return [(a, min(a + many, len(data))) for a in range(0, len(data), many)] or [(0, 0)]
 
 
 def _size(data: Any, batch: Range) -> int:
