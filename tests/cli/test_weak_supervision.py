@@ -235,7 +235,7 @@ class TestFit:
             (["--kind", "best"], "there is no label model 'best'; expected one of majority"),
             (["--kind", "hmm", "--options", "depth=3"], "'depth' is no setting of hmm; it has: space"),
             (["--kind", "hmm", "--options", "anchor=-1"], "anchor is -1; expected a number >= 0"),
-            (["--options", "anchor=1"], "--options and --groups are of one kind of model"),
+            (["--options", "anchor=1"], "--options, --groups and --weights are of one kind of model"),
             (["--kind", "hmm", "--groups", "cities+nobody"], "the structure names 'nobody'"),
             (["--gold", "entity"], "--gold entity: there is no such column in votes.txt; its columns are: word"),
             (["--functions", "nobody"], "there is no column 'lf:nobody', nor one 'nobody'"),
@@ -485,3 +485,13 @@ def test_gold_that_is_not_known_is_no_score(run, folder):
     code, _, err = run(*fit, "--gold", "gold")
     assert code == 1
     assert "unknown.txt: no gold label is known in 'gold'" in err
+
+
+def test_weights_of_ones_own(run, voted):
+    fit = ["weak", "fit", "votes.txt", "--coarse", "ENT=PER+LOC+ORG+MISC", "--kind", "weighted", "--model", "m15"]
+    assert run(*fit, "--weights", "cities=3,small=0.5")[0] == 0
+    model = weak.load("m15")
+    assert model.weights == {"cities": 3, "small": 0.5}
+    code, _, err = run(*fit, "--weights", "nobody=1")
+    assert code == 1
+    assert "a weight is given for 'nobody'; the functions are: cities" in err

@@ -106,5 +106,5 @@ def test_functions_and_labels_that_the_model_does_not_know_are_not_heard():
         assert model.predict(more) == [["B-PER", "O"]]
     assert [str(w.message) for w in said] == [
         "the model does not know c; not heard",
-        "votes for I-ORG, of which the model knows nothing, are not heard",
+        "votes for ORG, of which the model knows nothing, are not heard",
     ]

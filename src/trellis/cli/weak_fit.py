@@ -29,6 +29,9 @@ KINDS = "auto, majority, weighted, triplets, generative, dawid-skene, hmm or lin
 @click.option("--dev", metavar="FILE", help="Other votes with gold labels: to judge the model by, and to choose it.")
 @options.pairs("--options", "NAME=VALUE,...", "Settings of the label model: anchor=1,structure=independent.")
 @click.option("--groups", metavar="A+B,...", help="Functions that vote as one, as they are nearly copies: names.")
+@options.pairs(
+    "--weights", "NAME=WEIGHT,...", "What votes of functions count, for the kind weighted; others are learnt."
+)
 @vote_options
 @click.option("--strict", is_flag=True, help="Exit with code 3 when learning does not converge.")
 @options.as_json
@@ -39,6 +42,7 @@ def fit_(
     dev: str | None,
     options: object,
     groups: str | None,
+    weights: object,
     strict: bool,
     json: bool,
     **how: Any,
@@ -56,7 +60,7 @@ def fit_(
     """
     check_outputs({"--model": model}, [*files, *([dev] if dev else [])])
     began = time.perf_counter()
-    settings = _settings(options, groups)
+    settings = _settings(options, groups, weights)
     with saying_warnings(), messages():
         voted = read_votes(files, **how, gold_needed=dev is None)
         held_out = voted if dev is None else read_votes([dev], **_like(how, voted))
@@ -76,12 +80,14 @@ def fit_(
         raise SystemExit(3)
 
 
-def _settings(text: object, groups: str | None) -> dict[str, Any]:
+def _settings(text: object, groups: str | None, weights: object) -> dict[str, Any]:
     from trellis.cli.options import table_of
 
     settings = dict(table_of(text, "--options") or {})
     if groups is not None:
         settings["structure"] = [group.split("+") for group in groups.split(",")]
+    if weights is not None:
+        settings["weights"] = table_of(weights, "--weights")
     return settings
 
 
@@ -101,7 +107,7 @@ def _fitted(voted: Voted, held_out: Voted, kind: str, settings: dict[str, Any]) 
 
     if kind == "auto" and held_out.dev is not None:
         if settings:
-            raise SettingError("--options and --groups are of one kind of model; name it with --kind")
+            raise SettingError("--options, --groups and --weights are of one kind of model; name it with --kind")
         with measuring() as tell:
             return choose(voted.votes, held_out.dev, say=tell)
     name = default_for(voted.votes) if kind == "auto" else kind

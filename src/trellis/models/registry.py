@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ MODEL_TYPES: dict[str, type[Tagger[Any]]] = {
 # every kind that a file may hold; rooms above add theirs
 _KINDS: tuple[type, ...] = (*MODEL_TYPES.values(), LatticeCRF)
 MODELS: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
+_ABOVE = {"Cascade": "trellis.cascade"}  # what is imported when a file asks for it
 
 
 def load(path: str | Path, functions: Callables | None = None) -> Any:
@@ -48,6 +50,8 @@ def load(path: str | Path, functions: Callables | None = None) -> Any:
     if description.get("type") == "label-model":
         raise ModelFileError(f"{path}: is a label model, which reads votes of functions; trellis.weak.load reads it")
     kind = description.get("model")
+    if isinstance(kind, str) and kind in _ABOVE:
+        import_module(_ABOVE[kind])
     if not isinstance(kind, str) or kind not in MODELS:
         raise DamagedModelError(f"{path}: a model of the unknown kind {kind!r}; known: {', '.join(MODELS)}")
     return MODELS[kind]._from_serialised(description, tensors, path=path, functions=functions)

@@ -247,3 +247,50 @@ def test_importing_needs_neither_compiler_nor_processes():
     script = "import sys, trellis.weak.applying\nfrom trellis.weak.functions import *\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert {"numba", "scipy", "concurrent.futures.process"}.isdisjoint(done.stdout.split())
+
+
+def test_a_function_is_asked_once_however_many_look_at_its_votes():
+    asked = []
+
+    @spans
+    def places(sentence):
+        asked.append(sentence.number)
+        return [(t, t + 1, "LOC") for t, word in enumerate(sentence) if word == "Oslo"]
+
+    every = [places, linked(places, name="links"), consistent([places], least=1, name="same")]
+    corpus = corpus_of("in Oslo", "Oslo", "a")
+    votes = apply(every, corpus)
+    assert asked == [1, 2, 3]
+    assert named(votes, 0) == named(votes, 1) == ["_ B-LOC", "B-LOC", "_"]
+    asked.clear()
+    assert named(apply(every[2], corpus)) == ["_ B-LOC", "B-LOC", "_"]  # not among those that vote
+    assert asked == [1, 2, 3]
+
+
+def test_of_spans_with_the_same_borders_the_first_stays_whatever_came_before():
+    both = spans(name="both")(lambda sentence: [(0, 1, kind) for kind in sentence.words[0].split("/")])
+    assert named(apply(both, corpus_of("LOC/PER", "PER/LOC"))) == ["B-LOC", "B-PER"]
+    batches = [corpus_of("LOC/PER"), corpus_of("PER/LOC")]
+    streamed = apply_stream([both], batches, Space.of_types(["LOC", "PER"]))
+    assert [named(votes) for votes in streamed] == [["B-LOC"], ["B-PER"]]
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (lambda: gazetteer(["Oslo"], "B-LOC"), "votes 'B-LOC'; expected a type, 'LOC'"),
+        (lambda: words(["a"], "I-X", votes="spans"), "votes 'I-X'; expected a type, 'X'"),
+        (lambda: words(["New York"], "LOC"), "'New York' is no word but a phrase, which no token is; use gazetteer"),
+        (lambda: shape("Xx", "_"), "votes '_'; expected a label; '_' is how files spell that there is no vote"),
+        (lambda: apply(spans(name="f")(lambda s: [(0, 1, "B-X")]), corpus_of("a")), "token 1 .*: .* a type, 'X'"),
+        (lambda: apply(tokens(name="f")(lambda s: ["_"]), corpus_of("a")), "token 1 .*: .* how files spell"),
+        (lambda: apply(tokens(name="f")(lambda s: [[]]), corpus_of("a")), r"votes \[\]; expected a label"),
+        (lambda: apply(spans(name="f")(lambda s: sys.exit(3)), corpus_of("a")), "failed .*SystemExit: 3"),
+        (lambda: apply(words(lambda w: 1 / 0, "X", name="f"), corpus_of("a")), "sentence 1, token 1 .* failed on"),
+        (lambda: Space.of_types(["B-X"]), "'B-X' cannot be a type of segments"),
+        (lambda: Space.of_types(["X"], {"O": ["X"]}), "'O' cannot be a type of segments"),
+    ],
+)  # fmt: skip
+def test_labels_that_would_be_taken_for_something_else_are_refused(made, says):
+    with pytest.raises((SettingError, DataError), match=says):
+        made()

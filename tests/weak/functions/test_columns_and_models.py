@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from voting import corpus_of, named, voted
@@ -95,3 +98,18 @@ def test_what_cannot_vote_is_refused(chunker):
         model(chunker, threshold=2)
     with pytest.raises(SettingError, match="is no cascade"):
         model(chunker, target="chunk")
+
+
+def test_the_file_of_a_cascade_votes_in_a_new_process(tmp_path):
+    corpus = corpus_of("a b", "b a", pos=["X Y", "Y X"], chunk=["B-X O", "O B-X"])
+    cascade = Cascade([Stage("pos", "word[0]"), Stage("chunk", "word[0]", reads=["pos"])]).fit(corpus)
+    cascade.save(tmp_path / "cascade.trellis")
+    script = (
+        "import sys\nfrom trellis import weak\nfrom trellis.corpus import Corpus\n"
+        "corpus = Corpus.from_lists({'word': [['a', 'b']]})\n"
+        "votes = weak.apply([weak.model(sys.argv[1], target='chunk')], corpus)\n"
+        "print(*[votes.names[k] for k in votes.values[:, 0]])"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "cascade.trellis")]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stdout.split() == cascade.predict(corpus)["chunk"][0]

@@ -25,8 +25,8 @@ I64 = NDArray[np.int64]
 class PhraseList(LabelingFunction):
     """As `gazetteer` says."""
 
-    def __init__(self, phrases: Gazetteer, lower: bool, name: str | None, column: str | None):
-        super().__init__("spans", name, made_up("gazetteer", *phrases.types[:1]))
+    def __init__(self, phrases: Gazetteer, lower: bool, name: str | None, column: str | None, otherwise: str):
+        super().__init__("spans", name, otherwise)
         self.phrases, self.lower, self.column = phrases, lower, column
         for label in phrases.types:
             check_label(label, f"the labeling function '{self.name}'", "spans")
@@ -80,15 +80,15 @@ def gazetteer(
         raise SettingError(f"shortest is {shown(shortest)}; expected a whole number >= 1")
     if label is not None:
         check_label(label, "a gazetteer", "spans")
+    stem = None
     if isinstance(phrases, str | os.PathLike):
-        found = _read(str(phrases), lower)
-        if name is None and label is None:
-            name = made_up("gazetteer", Path(phrases).stem)
+        found, stem = _read(str(phrases), lower), Path(phrases).stem
     else:
         found = _listed(phrases, label, lower)
     if label is not None:
         found = Gazetteer(found.phrases, [label], found.phrase, np.zeros_like(found.type))
-    return PhraseList(_at_least(found, shortest), lower, name, column)
+    otherwise = made_up("gazetteer", stem if stem is not None and label is None else found.types[0])
+    return PhraseList(_at_least(found, shortest), lower, name, column, otherwise)
 
 
 def _read(path: str, lower: bool) -> Gazetteer:
@@ -114,6 +114,8 @@ def _listed(phrases: Iterable[str] | Mapping[str, str], label: str | None, lower
     number = {phrase: i for i, phrase in enumerate(dict.fromkeys(kept))}
     kinds: dict[str, int] = {}
     for one in labels:
+        if not isinstance(one, str | None):
+            raise SettingError(f"a gazetteer has {shown(one)} as a label; expected a table {{'New York': 'LOC'}}")
         if not isinstance(one, str) or one not in kinds:
             kinds[check_label(one, "a gazetteer", "spans")] = len(kinds)
     phrase = np.fromiter(map(number.__getitem__, kept), np.int64, len(kept))

@@ -22,6 +22,7 @@ from trellis.metrics import Report
 from trellis.models.base import Estimator
 from trellis.store import from_bytes, to_bytes
 from trellis.weak.beside import Beside, check_dev, scored
+from trellis.weak.conflicts import spoken
 from trellis.weak.em import Climb
 from trellis.weak.votes import ABSTAINS, Space, Votes
 
@@ -245,7 +246,8 @@ class LabelModel(Estimator):
         values = np.array([*table, ABSTAINS], np.int32)[own.values]
         unknown = (values == ABSTAINS) & own.voted
         if unknown.any():
-            which = sorted({own.names[i] for i in np.unique(own.values[unknown]).tolist()})
+            called = spoken(own.space)
+            which = sorted({called[i] for i in np.unique(own.values[unknown]).tolist()})
             warnings.warn(
                 f"votes for {', '.join(which)}, of which the model knows nothing, are not heard", stacklevel=4
             )
@@ -260,13 +262,16 @@ class LabelModel(Estimator):
 
     def _warn_of_what_nobody_tells(self, own: Votes) -> None:
         """Labels of which only coarse names are voted cannot be told apart."""
-        used = np.bincount(own.values[own.voted], minlength=len(own.names)) > 0
-        for name, members in own.space.coarse.items():
-            told = [one for one in members if used[own.space.index[one]]]
-            if used[own.space.index[name]] and not told:
+        by_type = own.in_io()
+        used = np.bincount(by_type.values[by_type.voted], minlength=len(by_type.names)) > 0
+        called = dict(zip(by_type.names, spoken(by_type.space), strict=True))
+        for name, members in by_type.space.coarse.items():
+            told = [one for one in members if used[by_type.space.index[one]]]
+            if used[by_type.space.index[name]] and not told:
+                names = ", ".join(called[one] for one in members)
                 warnings.warn(
-                    f"{name} is voted for, but no function tells {', '.join(members)} apart; where it is right, the "
-                    "choice among them is a guess",
+                    f"{called[name]} is voted for, but no function tells {names} apart; where it is right, the choice "
+                    "among them is a guess",
                     stacklevel=4,
                 )
 
