@@ -164,3 +164,23 @@ def test_some_thousand_tokens_are_worth_compiling_as_every_step_sees_them_and_a_
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert said.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize("kind", [HMMAggregator, LinkedHMM])
+def test_the_same_bits_for_any_number_of_threads(kind, segment_votes, monkeypatch):
+    import numba  # noqa: F401  # threads are for kernels
+
+    votes, _ = segment_votes(3, sentences=400, links=1)
+    monkeypatch.setattr("trellis.weak.models.hmm._AT_ONCE", 100)
+    monkeypatch.setattr("trellis.weak.models.linked._AT_ONCE", 2500)
+    found = []
+    for threads in (1, 2, 8):
+        monkeypatch.setattr("trellis.weak.models.hmm.threads_available", lambda n=threads: n)
+        found.append(kind(max_iter=5, tol=None).fit(votes))
+    for other in found[1:]:
+        assert other.climb_.objectives == found[0].climb_.objectives
+        assert (other.probabilities(votes) == found[0].probabilities(votes)).all()
+    monkeypatch.setattr("trellis.weak.models.hmm._AT_ONCE", 1 << 14)
+    monkeypatch.setattr("trellis.weak.models.linked._AT_ONCE", 1 << 20)
+    whole = kind(max_iter=5, tol=None).fit(votes)
+    assert np.allclose(whole.probabilities(votes), found[0].probabilities(votes), atol=1e-9)

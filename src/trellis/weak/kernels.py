@@ -21,6 +21,15 @@ def add_counts(cast: Array, weights: Array, counts: Array) -> None:
 
 
 @kernel
+def add_rows(of: Array, nodes: Array, sums: Array) -> None:
+    """sums[of[t], k] += nodes[t, k]."""
+    for t in range(len(of)):
+        p = of[t]
+        for k in range(nodes.shape[1]):
+            sums[p, k] += nodes[t, k]
+
+
+@kernel
 def add_scores(cast: Array, logs: Array, scores: Array) -> None:
     """scores[p, k] += logs[cast[p, v], k]; -1 adds nothing."""
     patterns, voters = cast.shape

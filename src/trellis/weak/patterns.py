@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.jit import worthwhile
+
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -29,6 +31,12 @@ class Patterns:
     def sums(self, nodes: F64) -> F64:
         """Rows of F64[tokens, labels] added up by pattern: F64[patterns, labels]."""
         many = len(self.rows)
+        if worthwhile(len(nodes)):
+            from trellis.weak.kernels import add_rows
+
+            sums = np.zeros((many, nodes.shape[1]))
+            add_rows(self.of, nodes, sums)
+            return sums
         return np.stack([np.bincount(self.of, nodes[:, k], many) for k in range(nodes.shape[1])], axis=1)
 
 

@@ -62,7 +62,7 @@ def test_what_is_no_list_is_refused(tmp_path):
         gazetteer(["a", " "], "X")
     with pytest.raises(SettingError, match="shortest is 0"):
         gazetteer(["a"], "X", shortest=0)
-    with pytest.raises(SettingError, match="a gazetteer votes 3"):
+    with pytest.raises(SettingError, match="a gazetteer has 3 as a label"):
         gazetteer({"a": 3})
     with pytest.raises(FileAccessError, match="no such file"):
         gazetteer(tmp_path / "none")

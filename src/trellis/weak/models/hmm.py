@@ -14,15 +14,17 @@ every step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError
-from trellis.jit import announce
-from trellis.labels import first_tokens, legal_transitions
+from trellis.jit import announce, threads_available, worthwhile
+from trellis.labels import first_tokens, legal_transitions, runs
 from trellis.lattice import Chain
 from trellis.weak.em import check_settings, climb
 from trellis.weak.emissions import Evidence
@@ -38,7 +40,11 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
+Piece = tuple[int, int]
+Ask = Callable[[Callable[[Piece], Any], Iterable[Piece]], Iterable[Any]]
+
 _USUAL = 10  # steps of EM, more or less
+_AT_ONCE = 1 << 14  # tokens of a piece
 
 
 class HMMAggregator(LabelModel):
@@ -88,45 +94,68 @@ class HMMAggregator(LabelModel):
         self._start_links(votes, nodes)
         logs = np.zeros((0, 0))
 
-        def steps() -> Iterator[float]:
+        def steps(ask: Ask) -> Iterator[float]:
             nonlocal weights, first, follow, logs
             while True:
                 logs, prior = evidence.estimate(weights)
                 self.start_ = _shares((first + believed[0]) * legal[0])
                 self.follow_ = _shares((follow + believed[1]) * legal[1])
                 prior += sum_of(believed[0], self.start_) + sum_of(believed[1], self.follow_)
-                nodes, follow, likelihood, more = self._expected(evidence.scores(logs)[patterns.of], votes)
+                nodes, follow, likelihood, more = self._expected(evidence.scores(logs), votes, ask)
                 weights, first = patterns.sums(nodes), nodes[begins].sum(axis=0)
                 yield likelihood + prior + more
 
-        self.climb_ = climb(steps(), self.max_iter, self.tol, type(self).__name__)
+        with asking(len(self._pieces(votes))) as ask:
+            self.climb_ = climb(steps(ask), self.max_iter, self.tol, type(self).__name__)
         self.emissions_ = evidence.emissions(logs, weights, self.smoothing)
 
     def _start_links(self, votes: Votes, nodes: F64) -> None:
         """For models that hear linking functions."""
 
-    def _expected(self, scores: F64, votes: Votes) -> tuple[F64, F64, float, float]:
+    def _expected(self, scores: F64, votes: Votes, ask: Ask) -> tuple[F64, F64, float, float]:
         """P(label) of each token, expected transitions, log P(votes), and the log prior of what else was learnt."""
-        answer = self._chain(scores, votes).marginals(arcs=True)
-        assert answer.arcs is not None
-        return answer.nodes, answer.arcs, float(answer.log_z.sum()), 0.0
+        nodes = np.empty((votes.tokens, scores.shape[1]))
 
-    def _chain(self, scores: F64, votes: Votes) -> Chain:
-        """The paths of all sentences; scores F64[tokens, labels]: log P(votes | label)."""
-        scores = scores.copy()
-        scores[first_tokens(votes.offsets)] += _log(self.start_)
-        return Chain(scores, _log(self.follow_), votes.offsets)
+        def solved(piece: Piece) -> tuple[F64, float]:
+            chain = self._chain(scores, votes, piece)
+            answer = chain.marginals(arcs=True)
+            assert answer.arcs is not None
+            a = int(votes.offsets[piece[0]])
+            nodes[a : a + len(answer.nodes)] = answer.nodes
+            return self._transitions(answer.arcs, chain, a), float(answer.log_z.sum())
+
+        # in order, so that sums are the same however many threads there are
+        arcs, likelihoods = zip(*ask(solved, self._pieces(votes)), strict=True)
+        return nodes, np.sum(arcs, axis=0), float(sum(likelihoods)), 0.0
+
+    def _transitions(self, arcs: F64, chain: Chain, first: int) -> F64:
+        """Expected transitions of a piece, before which there are `first` tokens, F64[labels, labels]."""
+        return arcs
+
+    def _pieces(self, votes: Votes) -> list[Piece]:
+        """Sentences first up to but not including last: the same for any number of threads."""
+        return runs(votes.offsets, _AT_ONCE)
+
+    def _chain(self, scores: F64, votes: Votes, piece: Piece) -> Chain:
+        """The paths of the sentences of a piece; scores F64[patterns, labels]: log P(votes | label)."""
+        first, last = piece
+        a, b = int(votes.offsets[first]), int(votes.offsets[last])
+        own, offsets = scores[votes.patterns.of[a:b]], votes.offsets[first : last + 1] - a
+        own[first_tokens(offsets)] += _log(self.start_)
+        return Chain(own, _log(self.follow_), offsets)
 
     def _chains(self, votes: Votes) -> Iterator[Chain]:
         """The paths of all sentences, in pieces, to be asked."""
-        patterns = votes.patterns
-        yield self._chain(self.emissions_.scores(patterns.rows, votes.space.admits)[patterns.of], votes)
+        scores = self.emissions_.scores(votes.patterns.rows, votes.space.admits)
+        for piece in self._pieces(votes):
+            yield self._chain(scores, votes, piece)
 
     def _probabilities(self, votes: Votes) -> F64:
-        return np.concatenate([chain.marginals().nodes for chain in self._chains(votes)])
+        nothing = np.zeros((0, len(self.own_labels)))
+        return np.concatenate([nothing, *(chain.marginals().nodes for chain in self._chains(votes))])
 
     def _decoded(self, votes: Votes) -> I32:
-        return np.concatenate([chain.best()[0] for chain in self._chains(votes)])
+        return np.concatenate([np.zeros(0, np.int32), *(chain.best()[0] for chain in self._chains(votes))])
 
     def _frequency(self) -> F64:
         return self.start_
@@ -146,6 +175,17 @@ class HMMAggregator(LabelModel):
             shares_of(learnt, "follow", (labels, labels), follow),
         )
         self.emissions_, self.groups_ = emissions_from(learnt, self.functions_, self.own_space_, self.structure)
+
+
+@contextmanager
+def asking(pieces: int) -> Iterator[Ask]:
+    """Something like `map`, by threads where there is more than one piece, and kernels that let each other run."""
+    many = min(threads_available(), pieces)
+    if many < 2 or not worthwhile(0):
+        yield map
+        return
+    with ThreadPoolExecutor(many) as pool:
+        yield pool.map
 
 
 def legal_of(space: Space) -> tuple[BOOL, BOOL]:

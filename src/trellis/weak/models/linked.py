@@ -22,7 +22,7 @@ from trellis.errors import SettingError
 from trellis.labels import first_tokens, runs
 from trellis.labels.encoding import split
 from trellis.lattice import Chain
-from trellis.weak.models.hmm import HMMAggregator, sum_of
+from trellis.weak.models.hmm import Ask, HMMAggregator, Piece, sum_of
 from trellis.weak.models.tensors import shares_of
 from trellis.weak.votes import Space, Votes
 
@@ -31,7 +31,7 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
-_AT_ONCE = 1 << 22  # numbers of positional transitions in memory
+_AT_ONCE = 1 << 20  # numbers of positional transitions in memory, for each thread
 
 
 class LinkedHMM(HMMAggregator):
@@ -52,44 +52,41 @@ class LinkedHMM(HMMAggregator):
         self._believed = self.anchor * link_counts(votes, chance) + self.smoothing / 3.0
         self._together = link_counts(votes, chance)
 
-    def _expected(self, scores: F64, votes: Votes) -> tuple[F64, F64, float, float]:
+    def _expected(self, scores: F64, votes: Votes, ask: Ask) -> tuple[F64, F64, float, float]:
         counts = self._together + self._believed
         self.links_ = counts / counts.sum(axis=-1, keepdims=True)
-        nodes, arcs, likelihood = np.empty_like(scores), np.zeros((scores.shape[1],) * 2), 0.0
-        joined, chance = joined_of(votes.space), np.zeros(votes.tokens)
-        for a, b, chain in self._pieces(self._chain(scores, votes), votes):
-            answer = chain.marginals(arcs=True)
-            assert answer.arcs is not None
-            nodes[a:b] = answer.nodes
-            likelihood += float(answer.log_z.sum())
-            inner = a + np.flatnonzero(~first_tokens(chain.offsets))
-            arcs += answer.arcs[inner - a].sum(axis=0)
-            chance[inner] = (answer.arcs[inner - a] * joined).sum(axis=(1, 2))
-        self._together = link_counts(votes, chance)
+        self._chance, self._joined = np.zeros(votes.tokens), joined_of(votes.space)
+        nodes, arcs, likelihood, _ = super()._expected(scores, votes, ask)
+        self._together = link_counts(votes, self._chance)
         return nodes, arcs, likelihood, sum_of(self._believed, self.links_)
 
-    def _pieces(self, whole: Chain, votes: Votes) -> Iterator[tuple[int, int, Chain]]:
-        """Sentences first to last of the chain, with what links say of their arcs: one block of transitions a token,
-        so only as many sentences at a time as fit in memory."""
-        labels, joined = whole.scores.shape[1], joined_of(votes.space)
-        logs, links = np.log(self.links_), votes.links.astype(np.int64) + 1
-        says = np.zeros((votes.tokens, 2))  # log P(links | not joined), log P(links | joined)
+    def _transitions(self, arcs: F64, chain: Chain, first: int) -> F64:
+        inner = np.flatnonzero(~first_tokens(chain.offsets))
+        self._chance[first + inner] = (arcs[inner] * self._joined).sum(axis=(1, 2))
+        return np.asarray(arcs[inner].sum(axis=0))
+
+    def _pieces(self, votes: Votes) -> list[Piece]:
+        """So many sentences as fit in memory: one block of transitions a token."""
+        return runs(votes.offsets, max(1, _AT_ONCE // len(votes.labels) ** 2))
+
+    def _chain(self, scores: F64, votes: Votes, piece: Piece) -> Chain:
+        """With what links say of the arcs."""
+        whole = super()._chain(scores, votes, piece)
+        a, b = int(votes.offsets[piece[0]]), int(votes.offsets[piece[1]])
+        logs, links = np.log(self.links_), votes.links[a:b].astype(np.int64) + 1
+        says = np.zeros((b - a, 2))  # log P(links | not joined), log P(links | joined)
         for i in range(len(votes.linkers)):
             says += logs[i].T[links[:, i]]
-        for first, last in runs(votes.offsets, max(1, _AT_ONCE // labels**2)):
-            a, b = int(votes.offsets[first]), int(votes.offsets[last])
-            blocks = whole.transitions + np.where(joined, says[a:b, 1, None, None], says[a:b, 0, None, None])
-            yield a, b, Chain(whole.scores[a:b], blocks, votes.offsets[first : last + 1] - a)
+        joined = joined_of(votes.space)
+        blocks = whole.transitions + np.where(joined, says[:, 1, None, None], says[:, 0, None, None])
+        return Chain(whole.scores, blocks, whole.offsets)
 
     def _chains(self, votes: Votes) -> Iterator[Chain]:
         missing = [name for name in self.linkers_ if name not in votes.linkers]
         if missing:
             raise SettingError(f"the model knows the linking function {missing[0]!r}, which does not vote here")
         at = [votes.linkers.index(name) for name in self.linkers_]
-        known = replace(votes, links=votes.links[:, at], linkers=self.linkers_)
-        for whole in super()._chains(known):
-            for _, _, chain in self._pieces(whole, known):
-                yield chain
+        return super()._chains(replace(votes, links=votes.links[:, at], linkers=self.linkers_))
 
     def _learnt(self) -> dict[str, NDArray[Any]]:
         return {**super()._learnt(), "links": self.links_}
