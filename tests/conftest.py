@@ -29,6 +29,7 @@ _CHOOSERS = [
     "trellis.neural.encoder",
     "trellis.weak.functions.casts",
     "trellis.weak.functions.lists",
+    "trellis.weak.patterns",
     "trellis.weak.voters",
 ]
 

@@ -54,7 +54,7 @@ def test_json_lines_have_texts_labels_and_votes(written):
 
 def test_places_count_lines_also_blank_ones(written):
     path = written(LINES)
-    assert read_items(path).place(1) == f"{path}:3"
+    assert read_items(path).line(1) == 3
 
 
 def test_without_votes_and_gold_labels_there_are_none(written):
@@ -155,7 +155,7 @@ def test_the_format_of_wrench_is_recognised(written, indent):
         assert items.gold.tolist() == [1, 0]
         assert items.texts == ["Check out", "nice"]
         assert items.records[1] == {"id": "1", "text": "nice", "lang": "en", "label": "HAM"}
-        assert items.place(1) == "item 2"
+        assert items.line(1) is None
 
 
 def test_labels_of_wrench_keep_their_names_whatever_their_order(written):

@@ -22,6 +22,18 @@ def test_patterns_are_the_different_rows_in_order(values):
     assert patterns.counts.sum() == len(values)
 
 
+@pytest.mark.parametrize("way", ["plain", "compiled"])
+@given(values=VALUES, seed=st.integers(0, 1000))
+def test_rows_of_tokens_are_added_up_by_pattern(way, values, seed, computing):
+    nodes = np.random.default_rng(seed).random((len(values), 2))
+    with computing(way):
+        patterns = Patterns.of_votes(values)
+        sums = patterns.sums(nodes)
+    expected = np.zeros((len(patterns.rows), 2))
+    np.add.at(expected, patterns.of, nodes)
+    assert np.allclose(sums, expected)
+
+
 def test_many_columns_do_not_fit_into_one_number():
     rng = np.random.default_rng(0)
     values = rng.integers(-1, 50, (200, 40)).astype(np.int32)

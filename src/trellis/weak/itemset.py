@@ -39,7 +39,3 @@ class Items:
     def line(self, item: int) -> int | None:
         """Where an item stands in its file, if it has a line of its own."""
         return None if self.lines is None else int(self.lines[item])
-
-    def place(self, item: int) -> str:
-        """`file:line` of an item, or its number from 1 on where it has no line of its own."""
-        return f"item {item + 1}" if self.lines is None else f"{self.path}:{self.lines[item]}"
