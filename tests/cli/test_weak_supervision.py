@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from trellis import weak
+from trellis.cli.weak_fit import _show
 from trellis.corpus import read_conll, sample_corpus, write_conll
+from trellis.metrics import evaluate
+from trellis.weak.choosing import Tried
 
 RULES = """
 from trellis import weak
@@ -393,7 +397,7 @@ class TestNames:
         run("weak", "fit", "voted.jsonl", "--kind", "generative", "--model", "m8")
         code, _, err = run("weak", "label", "m8", "voted.jsonl", "-o", "labelled.jsonl")
         assert code == 1
-        assert "voted.jsonl:1: there is a field 'label' already, which the label would replace" in err
+        assert "voted.jsonl:1: there is a field 'label' already, which would be replaced; give another: --name" in err
 
     def test_coarse_labels_that_nobody_votes_for_are_said(self, run, voted):
         _, _, err = run("weak", "analyze", "votes.txt", "--coarse", "ETN=LOC+PER")
@@ -495,3 +499,64 @@ def test_weights_of_ones_own(run, voted):
     code, _, err = run(*fit, "--weights", "nobody=1")
     assert code == 1
     assert "a weight is given for 'nobody'; the functions are: cities" in err
+
+
+def test_models_that_hear_no_links_do_not_ask_for_them(run, voted):
+    names = (voted / "votes.txt.columns").read_text().split()
+    columns = ",".join("_" if name.startswith("link:") else name for name in names)
+    for kind, expected in (("hmm", 0), ("linked-hmm", 1)):
+        fit = ["weak", "fit", "votes.txt", "--coarse", "ENT=PER+LOC+ORG+MISC", "--kind", kind, "--model", "m16"]
+        assert run(*fit)[0] == 0
+        assert run("weak", "label", "m16", "votes.txt", "--columns", columns)[0] == expected
+
+
+def test_a_plain_column_is_no_vote_where_others_have_columns_of_their_own(run, folder):
+    voted_file("pos.txt", "a NN B-X B-X\nb VB _ _\n\n" * 9, "word pos lf:pos lf:b")
+    run("weak", "fit", "pos.txt", "--kind", "majority", "--model", "m17")
+    code, _, err = run("weak", "label", "m17", "pos.txt", "--columns", "word,pos,_,lf:b")
+    assert code == 1
+    assert "there is no column 'lf:pos', though there are such of other functions" in err
+
+
+def test_a_quiet_batch_of_items_is_answered(run, folder):
+    run("weak", "apply", "item_rules.py", "items.jsonl", "-o", "voted.jsonl")
+    run("weak", "fit", "voted.jsonl", "--kind", "majority", "--model", "m18")
+    Path("quiet.jsonl").write_text('{"votes": {"asks": null, "states": "_", "wonders": null}}\n')
+    code, out, err = run("weak", "label", "m18", "quiet.jsonl")
+    assert code == 0, err
+    assert json.loads(out)["label"] in ("CLAIM", "QUESTION")
+    Path("none.jsonl").write_text('{"text": "a"}\n')
+    code, _, err = run("weak", "label", "m18", "none.jsonl")
+    assert code == 1
+    assert "no item names a function that the model knows" in err
+
+
+@pytest.mark.parametrize(
+    ("item", "more", "says"),
+    [
+        ({"probabilities": 1}, ["--marginals"], "there is a field 'probabilities' already"),
+        ({}, ["--name", "votes"], "--name votes: this is where the votes are"),
+        ({}, ["--name", "probabilities", "--marginals"], "--name probabilities: this is where"),
+    ],
+)
+def test_fields_of_items_are_not_replaced(run, folder, item, more, says):
+    run("weak", "apply", "item_rules.py", "items.jsonl", "-o", "voted.jsonl")
+    run("weak", "fit", "voted.jsonl", "--kind", "majority", "--model", "m19")
+    Path("own.jsonl").write_text(json.dumps({**item, "votes": {"asks": "QUESTION"}}) + "\n")
+    code, _, err = run("weak", "label", "m19", "own.jsonl", *more)
+    assert code == 1
+    assert says in err
+
+
+def test_the_row_that_is_marked_is_that_of_the_chosen_model(capsys):
+    report = evaluate(np.array([0, 1]), np.array([0, 1]), ["A", "B"], np.array([0, 2]))
+    tried = [Tried("generative", {}, report), Tried("generative", {"anchor": 0.0}, report)]
+    _show(tried, weak.Generative(anchor=0.0))
+    assert [line.endswith("*") for line in capsys.readouterr().out.splitlines()] == [False, True]
+
+
+def test_gold_that_is_named_has_to_be_there(run, folder):
+    run("weak", "apply", "item_rules.py", "items.jsonl", "-o", "voted.jsonl")
+    code, _, err = run("weak", "fit", "voted.jsonl", "--gold", "truht", "--kind", "majority", "--model", "m20")
+    assert code == 1
+    assert "--gold truht: no item of voted.jsonl has a label in that field" in err

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from trellis.errors import ConvergenceWarning, SettingError
 from trellis.weak.models import DawidSkene, Generative, HMMAggregator, LinkedHMM, MajorityVote
-from trellis.weak.models.linked import joined_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::trellis.errors.ConvergenceWarning")
 
@@ -27,7 +26,7 @@ def log_probability(model, votes, path):
         if t:
             total += np.log(model.follow_[path[t - 1], label])
             if isinstance(model, LinkedHMM):
-                joined = int(joined_of(votes.space)[path[t - 1], label])
+                joined = int(votes.space.joined[path[t - 1], label])
                 total += sum(np.log(model.links_[i, joined, votes.links[t, i] + 1]) for i in range(len(votes.linkers)))
         for v, (group, joint) in enumerate(zip(voters.groups, voters.joint, strict=True)):
             outcome = next(r for r, row in enumerate(joint) if (row == votes.values[t, list(group)]).all())

@@ -10,7 +10,17 @@ from synthetic import independent_votes
 
 from trellis.errors import DataError, SettingError
 from trellis.weak import choose
-from trellis.weak.models import MODELS, DawidSkene, Generative, HMMAggregator, MajorityVote, WeightedVote, label_model
+from trellis.weak.beside import scored
+from trellis.weak.models import (
+    MODELS,
+    DawidSkene,
+    Generative,
+    HMMAggregator,
+    MajorityVote,
+    WeightedVote,
+    label_model,
+    load,
+)
 from trellis.weak.votes import Space, Votes
 
 
@@ -50,13 +60,60 @@ def test_the_choice_does_not_depend_on_how_labels_are_numbered():
     assert [t.report.accuracy for t in tried] == [t.report.accuracy for t in again]
 
 
-def test_spans_that_touch_tokens_whose_gold_label_is_not_known_do_not_count():
-    votes = segments(["B-PER", "I-PER", "B-PER", "_"], ["PER"], "f")
-    model = MajorityVote().fit(segments(["B-PER", "I-PER", "_"] * 3, ["PER"], "f"))
-    assert model.predict(votes) == [["B-PER", "I-PER", "I-PER", "O"]]
-    report = model.evaluate(votes, np.array([1, -1, 2, 0]))
-    assert (report.by_type["PER"].predicted, report.by_type["PER"].correct) == (0, 0)
-    assert (report.tokens, report.correct_tokens) == (3, 3)
+@pytest.mark.parametrize(
+    ("gold", "said", "counts"),
+    [
+        ("B ? B O", "B I I O", (0, 0, 0)),  # both gold segments are beside what is not known
+        ("B ?", "B I", (0, 0, 0)),
+        ("B ? I", "B I I", (0, 0, 0)),
+        ("O ? O B I", "O B O B I", (1, 1, 1)),
+        ("B I O ? O", "B I O O O", (1, 1, 1)),
+        ("B I O ?", "B O O B", (1, 1, 0)),
+    ],
+)
+def test_spans_that_touch_tokens_whose_gold_label_is_not_known_do_not_count(gold, said, counts):
+    labels, number = ("O", "B-PER", "I-PER"), {"O": 0, "B": 1, "I": 2, "?": -1}
+    truth, best = (np.array([number[one] for one in row.split()], np.int32) for row in (gold, said))
+    report = scored(best, truth, labels, np.array([0, len(best)]))
+    per = report.by_type.get("PER")
+    assert ((per.gold, per.predicted, per.correct) if per else (0, 0, 0)) == counts
+    known = truth >= 0
+    assert (report.tokens, report.correct_tokens) == (known.sum(), (truth == best)[known].sum())
+
+
+def test_coarse_names_are_told_by_name_in_whatever_order():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 3000)
+    noisy = [np.where(rng.random(3000) < 0.7, truth, rng.integers(0, 4, 3000)) for _ in range(4)]
+    rows = np.stack([*noisy[:3], 4 + noisy[3] // 2], 1)
+    coarse = {"AB": ["A", "B"], "CD": ["C", "D"]}
+    votes = Votes.of_items(rows, list("ABCD"), coarse=coarse)
+    turned = Votes.of_items(
+        np.array([*range(4), 5, 4])[rows], list("ABCD"), coarse=dict(reversed(list(coarse.items())))
+    )
+    for name in [name for name in MODELS if name != "linked-hmm"]:
+        model = label_model(name)().fit(votes)
+        assert (model.best(votes) == model.best(turned)).all()
+        assert np.allclose(model.probabilities(votes), model.probabilities(turned))
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "linked-hmm"])
+def test_a_coarse_label_for_all_there_is_can_be_learnt_and_kept(name, tmp_path):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 500)
+    cast = [np.where(rng.random(500) < 0.8, truth, 1 - truth) for _ in range(3)]
+    votes = Votes.of_items(np.stack([*cast, np.full(500, 2)], 1), ["A", "B"], coarse={"ALL": ["A", "B"]})
+    model = label_model(name)().fit(votes)
+    model.save(tmp_path / "m.trellis")
+    assert (load(tmp_path / "m.trellis").probabilities(votes) == model.probabilities(votes)).all()
+
+
+def test_what_only_a_poor_function_says_is_what_is_said():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 400)
+    votes = Votes.of_items(np.stack([truth, truth, 1 - truth], 1), ["A", "B"])
+    model = WeightedVote().fit(votes)
+    assert model.predict(Votes.of_items(np.array([[-1, -1, 0], [-1, -1, 1]]), ["A", "B"])) == [["A"], ["B"]]
 
 
 @pytest.mark.parametrize("kind", [DawidSkene, HMMAggregator])
@@ -121,7 +178,7 @@ def test_random_ties_are_the_same_when_votes_come_in_pieces():
 @pytest.mark.parametrize(
     ("model", "says"),
     [
-        (MajorityVote("random", seed=-1), "seed is -1; expected a whole number >= 0"),
+        (MajorityVote("random", seed=-1), "seed is -1; expected a whole number from 0 to"),
         (MajorityVote("random", seed="x"), "seed is 'x'"),
         (DawidSkene(smoothing="x"), "smoothing is 'x'; expected a number"),
         (HMMAggregator(smoothing=None), "smoothing is None; expected a number"),

@@ -35,9 +35,10 @@ def analyze_(files: tuple[str, ...], model: str | None, examples: int, json: boo
 
     with saying_warnings():
         voted = read_votes(files, **how)
-        chances = None if model is None else load(model).probabilities_of_types(voted.votes)
+        believed = None if model is None else load(model)
+        chances = None if believed is None else believed.probabilities_of_types(voted.votes)
         shown = conflict_examples(voted.votes, voted.words, voted.gold, examples) if examples else []
-        found = analyze(voted.votes, voted.gold, chances, shown)
+        found = analyze(voted.votes, voted.gold, chances, shown, None if believed is None else believed.functions_)
     print(found.as_text())
     if json:
         print_json(found.as_json())

@@ -66,6 +66,9 @@ def fit_(
         held_out = voted if dev is None else read_votes([dev], **_like(how, voted))
         if dev is not None and held_out.gold is None:
             raise SettingError(f"--dev {dev} has no gold labels; name their column with --gold")
+        missing = [name for name in voted.votes.functions if name not in held_out.votes.functions]
+        if missing:
+            raise SettingError(f"--dev {dev} has no votes of '{missing[0]}', which votes in VOTES")
         if dev is None and voted.gold is not None:
             say("judged on the gold labels of VOTES, which no model is fitted to")
         fitted, tried = _fitted(voted, held_out, kind, settings)
@@ -121,8 +124,10 @@ def _fitted(voted: Voted, held_out: Voted, kind: str, settings: dict[str, Any]) 
 
 def _show(tried: list[Tried], chosen: LabelModel) -> None:
     """A table of what was tried; the scores are those on the gold labels."""
+    from trellis.weak.models import label_model
+
     name, params = chosen.name, chosen.get_params()
-    first = next(one for one in tried if one.name == name and all(params[k] == v for k, v in one.settings.items()))
+    first = next(one for one in tried if one.name == name and label_model(name)(**one.settings).get_params() == params)
     for one in tried:
         settings = " ".join(f"{name}={value:g}" for name, value in one.settings.items())
         score = "-" if one.report is None else f"{100 * one.report.headline:.2f}"

@@ -12,7 +12,7 @@ from trellis.cli import options
 from trellis.cli.console import print_json, say
 from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings
 from trellis.cli.weak_votes import is_items, names_for
-from trellis.errors import DataError
+from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from trellis.corpus import Piece
@@ -118,24 +118,29 @@ def _items(model: LabelModel, file: str, sink: Any, name: str, marginals: bool, 
     from trellis.files import write_all
     from trellis.weak.item_files import item_batches, item_lines
 
+    fields = [name, *(["probabilities"] if marginals else [])]
+    if name in ("votes", *fields[1:]):
+        raise SettingError(f"--name {name}: this is where the {name} are; give another name")
     done, silent = 0, set(model.functions_)
     coarse = {key: list(members) for key, members in model.space_.coarse.items()}
     for found in item_batches(file, None, None, coarse=coarse, labels=list(model.labels_), functions=model.functions_):
         if found.votes is None:
             raise DataError("no item has votes; `trellis weak apply` adds them", file)
         for item, record in enumerate(found.records):
-            if record.get(name) is not None:
-                what = f"there is a field {name!r} already, which the label would replace; give another: --name"
-                raise DataError(what, file, found.line(item))
+            for there in fields:
+                if record.get(there) is not None:
+                    remedy = "give another: --name" if there == name else "rename it, or leave --marginals"
+                    what = f"there is a field {there!r} already, which would be replaced; {remedy}"
+                    raise DataError(what, file, found.line(item))
         votes = replace(found.votes, first=done)
-        silent -= {one for j, one in enumerate(votes.functions) if votes.voted[:, j].any()}
+        silent -= found.named
         chances = model.probabilities(votes) if marginals else None
         kept = votes if keep_votes else None
         for line in item_lines(found.records, kept, model.best(votes), chances, model.labels_, name):
             write_all(sink, line)
         done += len(found)
     if done and len(silent) == len(model.functions_):
-        raise DataError("no item has a vote that the model knows; `trellis weak apply` adds votes", file)
+        raise DataError("no item names a function that the model knows; `trellis weak apply` adds votes", file)
     if done and silent:
-        warnings.warn(f"the model knows {', '.join(sorted(silent))}, of which there is no vote here", stacklevel=2)
+        warnings.warn(f"the model knows {', '.join(sorted(silent))}, which no item names", stacklevel=2)
     return {"items": done}

@@ -80,7 +80,7 @@ def coarse_of(text: object) -> dict[str, list[str]] | None:
     table = options.table_of(text, "--coarse")
     if table is None:
         return None
-    return {name: [one for one in str(members).split("+") if one] for name, members in table.items()}
+    return {name: [one.strip() for one in str(members).split("+") if one.strip()] for name, members in table.items()}
 
 
 def names_for(path: str, columns: str | None) -> list[str] | None:
@@ -115,7 +115,9 @@ def read_votes(
     table = coarse_of(coarse)
     named = options.names_of(labels) if isinstance(labels, str) or labels is None else list(labels)
     if items or any(map(is_items, files)):
-        found = _items(files, gold, functions, table, named)
+        if abstain != "_":
+            raise SettingError("--abstain is for column files; items abstain by null, or _")
+        found = _items(files, gold, functions, table, named, gold_needed)
     else:
         found = _tokens(files, columns, functions, gold, abstain.split(","), table, named, comments, gold_needed)
     _warn_of_names_nobody_votes_for(found.votes, table)
@@ -162,13 +164,17 @@ def _types_of_gold(corpus: Corpus, name: str | None) -> list[str]:
 
 
 def _warn_of_names_nobody_votes_for(votes: Votes, coarse: dict[str, list[str]] | None) -> None:
+    if not coarse:
+        return
     import warnings
+
+    import numpy as np
 
     from trellis.weak.conflicts import spoken
 
     called = spoken(votes.space)
-    said = {called[k] for k in {*votes.values.ravel().tolist()} if k >= 0}
-    for name, members in (coarse or {}).items():
+    said = {called[k] for k in np.unique(votes.values).tolist() if k >= 0}
+    for name, members in coarse.items():
         unsaid = [one for one in [name, *members] if one not in said]
         if unsaid:
             what = f"--coarse {name}=...: nobody votes for {', '.join(unsaid)}; are they spelt as in the votes?"
@@ -190,6 +196,7 @@ def _items(
     functions: str | None,
     coarse: dict[str, list[str]] | None,
     labels: list[str] | None,
+    gold_needed: bool,
 ) -> Voted:
     from trellis.weak import read_items
 
@@ -198,5 +205,7 @@ def _items(
     found = read_items(files[0], text=None, gold=gold or "label", coarse=coarse, labels=labels)
     if found.votes is None:
         raise DataError("no item has votes; `trellis weak apply` adds them", files[0])
+    if gold is not None and gold_needed and found.gold is None:
+        raise SettingError(f"--gold {gold}: no item of {files[0]} has a label in that field")
     votes = found.votes if functions is None else found.votes.only(functions.split(","))
     return Voted(votes, found.gold, None, found)

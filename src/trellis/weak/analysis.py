@@ -10,7 +10,7 @@ Unknown gold labels (-1) are left out, and with them the voted spans that touch 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,17 +32,23 @@ _BLOCK = 1 << 16  # tokens whose probabilities are looked at together; bounds th
 
 
 def analyze(
-    votes: Votes, gold: I32 | None = None, probabilities: F64 | None = None, examples: Sequence[Conflict] = ()
+    votes: Votes,
+    gold: I32 | None = None,
+    probabilities: F64 | None = None,
+    examples: Sequence[Conflict] = (),
+    learnt_of: Collection[str] | None = None,
 ) -> Analysis:
     """What every function does and how well.
 
     gold: I32[tokens] into votes.labels, -1 where unknown. probabilities: those a label model finds, F64[tokens, labels]
-    of votes.labels or of votes.in_io().labels. examples: what `conflict_examples` found, to be shown below.
+    of votes.labels or of votes.in_io().labels. examples: what `conflict_examples` found, to be shown below. learnt_of:
+    the functions that the label model knows; all if None.
     """
     by_type = votes.in_io()
     truth = None if gold is None else check_gold(gold, votes)
     types = None if truth is None else gold_in_io(truth, votes)
     learned = _learned(by_type, None if probabilities is None else _in_io(probabilities, votes))
+    known = votes.functions if learnt_of is None else learnt_of
     clashes = Clashes.of_votes(by_type)
     overlapping = clashes.counts @ (clashes.rows != ABSTAINS)
     conflicting = clashes.counts @ clashes.clashing
@@ -62,7 +68,7 @@ def analyze(
                 int(overlapping[j]) / whole,
                 int(conflicting[j]) / whole,
                 **_judged(values, types, by_type.space),
-                learned_accuracy=None if learned is None or not many else learned[j] / many,
+                learned_accuracy=learned[j] / many if learned and many and name in known else None,
                 **({} if spans is None else spans.scores(votes.values[:, j])),
             )
         )

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError
-from trellis.labels import read_segments
+from trellis.labels import first_tokens, read_segments
+from trellis.labels.encoding import OUTSIDE
 from trellis.labels.packed import ranges
 from trellis.metrics import Report, evaluate
 from trellis.weak.conflicts import check_gold, spoken
@@ -115,7 +116,8 @@ def check_dev(dev: object) -> tuple[Votes, I32]:
 
 def scored(best: I32, gold: I32, labels: Sequence[str], offsets: I64) -> Report:
     """Labels and gold labels, both numbers of `labels`, gold -1 where not known. Segments are counted as conlleval
-    counts them; one that touches a token whose gold label is not known is left out."""
+    counts them; those of the gold labels beside a token that is not known, and all that touch these or it, are left
+    out."""
     known = gold >= 0
     if known.all():
         return evaluate(gold, best, labels, offsets)
@@ -123,20 +125,31 @@ def scored(best: I32, gold: I32, labels: Sequence[str], offsets: I64) -> Report:
     tokens = evaluate(gold[known], best[known], labels, cuts)
     if tokens.f1 is None:
         return tokens
-    outside = labels.index("O")
-    judged = evaluate(np.where(known, gold, outside), _without(best, known, labels, offsets, outside), labels, offsets)
+    outside = labels.index(OUTSIDE)
+    gold = np.where(known, gold, outside)
+    unclear = _near(gold, known, labels, offsets)  # what might go on where nobody knows
+    gold = np.where(unclear, outside, gold)
+    start, end, _ = read_segments(best, labels, offsets)
+    before = np.append(0, np.cumsum(unclear))
+    touching = before[end] > before[start]
+    kept = best.copy()
+    kept[ranges(start[touching], (end - start)[touching])] = outside
+    judged = evaluate(gold, kept, labels, offsets)
     counted = {name: getattr(tokens, name) for name in ("accuracy", "tokens", "correct_tokens")}
     return replace(judged, **counted)
 
 
-def _without(best: I32, known: BOOL, labels: Sequence[str], offsets: I64, outside: int) -> I32:
-    """Labels without the segments that touch what is not known."""
-    start, end, _ = read_segments(best, labels, offsets)
-    unknown = np.append(0, np.cumsum(~known))
-    touches = unknown[end] > unknown[start]
-    kept = best.copy()
-    kept[ranges(start[touches], (end - start)[touches])] = outside
-    return kept
+def _near(gold: I32, known: BOOL, labels: Sequence[str], offsets: I64) -> BOOL:
+    """Tokens that are not known, and the gold segments beside them."""
+    unclear = ~known
+    start, end, _ = read_segments(gold, labels, offsets)
+    begins, ends = first_tokens(offsets), np.append(first_tokens(offsets)[1:], True)[: len(gold)]
+    behind = np.append(unclear[1:], False) & ~ends
+    ahead = np.append(False, unclear[:-1]) & ~begins
+    beside = ahead[start] | behind[end - 1]
+    out = unclear.copy()
+    out[ranges(start[beside], (end - start)[beside])] = True
+    return out
 
 
 def _never(ours: I32, theirs: I32, fired: BOOL, space: Space) -> tuple[tuple[str, float], ...]:

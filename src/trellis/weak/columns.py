@@ -69,6 +69,12 @@ def votes_like(
     """The same for votes such as a model was fitted to, of which it is known what labels mean, maybe a piece of more,
     with `first` tokens before it. Labels that are not in the space are added to it."""
     voters, joiners = vote_columns(corpus, functions, FUNCTION), vote_columns(corpus, linkers, LINKER)
+    plain = [name for name in voters if not name.startswith(FUNCTION)]
+    if plain and len(plain) < len(voters):  # then a plain column of the name is not one of votes
+        raise SettingError(
+            f"{_whose(corpus)}there is no column '{FUNCTION}{plain[0]}', though there are such of other functions; the "
+            f"columns are: {', '.join(corpus.columns)}; name them as they are (--columns)"
+        )
     every = {label for name in voters for label in _occurring(corpus[name], abstain)}
     foreign = sorted(every - set(space.names))
     if space.encoding is not None:
@@ -112,7 +118,10 @@ def gold_of(corpus: Corpus, name: str, space: Space, unknown: str = "_") -> NDAr
                 f"the gold labels in '{name}', {', '.join(known[:3])} ..., spell no segments, but functions vote for "
                 "segments; name another column, or let functions vote for such labels"
             )
-        foreign = set(segment_types(_occurring(column, (unknown,)))) - set(segment_types(space.labels))
+        foreign = set(segment_types(known)) - set(segment_types(space.labels))
+        coarse = foreign & set(segment_types(space.names))
+        if coarse:
+            raise DataError(f"the gold labels in '{name}' have the type {min(coarse)!r}, which is a coarse one")
         if foreign:
             raise DataError(
                 f"the gold labels in '{name}' have the type {min(foreign)!r}, which no function votes for; say that it "
@@ -130,13 +139,18 @@ def vote_columns(corpus: Corpus, names: Sequence[str] | None, prefix: str) -> li
     if names is None:
         return [name for name in corpus.columns if name.startswith(prefix)]
     for name in names:
+        if prefix == FUNCTION and name.startswith(LINKER):
+            raise SettingError(f"'{name}' is of a linking function, which votes for no label; leave it out here")
         if name not in corpus.columns and f"{prefix}{name}" not in corpus.columns:
-            whose = f"{corpus.path}: " if corpus.path is not None else ""
             raise SettingError(
-                f"{whose}there is no column '{prefix}{name.removeprefix(prefix)}', nor one '{name}', with votes; the "
-                f"columns are: {', '.join(corpus.columns)}; name them as they are (--columns)"
+                f"{_whose(corpus)}there is no column '{prefix}{name.removeprefix(prefix)}', nor one '{name}', with "
+                f"votes; the columns are: {', '.join(corpus.columns)}; name them as they are (--columns)"
             )
     return [f"{prefix}{name}" if f"{prefix}{name}" in corpus.columns else name for name in names]
+
+
+def _whose(corpus: Corpus) -> str:
+    return f"{corpus.path}: " if corpus.path is not None else ""
 
 
 def _short(name: str, prefix: str) -> str:
@@ -213,7 +227,7 @@ def _share(column: Column, strings: Sequence[str]) -> float:
 
 def _links(corpus: Corpus, name: str, abstain: Sequence[str]) -> NDArray[np.int8]:
     column = corpus[name]
-    table = [ABSTAINS if s in abstain else _TOGETHER.get(s, ABSTAINS - 1) for s in column.strings]
+    table = [ABSTAINS if s in (*abstain, "_") else _TOGETHER.get(s, ABSTAINS - 1) for s in column.strings]
     values = np.array([*table, ABSTAINS], np.int8)[column.ids]
     for token in np.flatnonzero(values < ABSTAINS)[:1].tolist():
         found = column.strings[column.ids[token]]

@@ -15,6 +15,8 @@ from trellis.errors import ConvergenceWarning, DataError, SettingError, shown
 
 F64 = NDArray[np.float64]
 
+_MOST = 1e12  # of settings: so that counts times these are still numbers
+
 
 @dataclass(frozen=True)
 class Climb:
@@ -62,6 +64,6 @@ def check_settings(max_iter: object, tol: object, **amounts: object) -> None:
     if not isinstance(max_iter, Integral) or isinstance(max_iter, bool) or max_iter < 1:
         raise SettingError(f"max_iter is {shown(max_iter)}; expected a whole number >= 1")
     for name, value in {"tol": 0.0 if tol is None else tol, **amounts}.items():
-        fits = isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < math.inf
+        fits = isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) <= _MOST
         if not fits:
-            raise SettingError(f"{name} is {shown(value)}; expected a number >= 0")
+            raise SettingError(f"{name} is {shown(value)}; expected a number >= 0, and at most {_MOST:g}")

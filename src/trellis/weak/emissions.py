@@ -26,7 +26,6 @@ from trellis.weak.votes import ABSTAINS, Votes
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ I32 = NDArray[np.int32]
 
 MAX_FUNCTIONS = 10_000  # whoever has more has taken something else for their names
 
+SILENCE = "_"  # as in column files; null is the same
+
 _WRENCH = re.compile(rb'\s*\{\s*"\d+"\s*:\s*\{')
 _PERHAPS_WRENCH = re.compile(rb'\s*\{\s*("\d+"\s*(:\s*)?)?')  # lines that begin such a file, but do not tell yet
 
@@ -66,7 +68,7 @@ def item_batches(
     functions: Sequence[str] = (),
 ) -> Iterator[Items]:
     """As `read_items`, so many at a time as they come (a file of WRENCH's, or with None, all at once). functions: those
-    that vote in every batch, abstaining where an item does not name them."""
+    that vote in every batch, abstaining where an item does not name them (not of WRENCH's, whose items name all)."""
     if len({text, gold, votes} - {None}) < 3 - [text, gold, votes].count(None):
         raise SettingError(f"the fields are {text!r}, {gold!r} and {votes!r}; expected three different names")
     with opened(path) as file:
@@ -176,15 +178,17 @@ class _Cast:
 
     def __init__(self, functions: Sequence[str]) -> None:
         self.functions = {name: j for j, name in enumerate(functions)}
+        self.named: set[str] = set()
         self.said: dict[str, int] = {}
         self.triples = array("i")
 
     def add(self, item: int, votes: object, fail: Callable[[str], DataError]) -> None:
         if not isinstance(votes, dict):
             raise fail(f"the votes are {kind_of(votes)}; expected an object from functions to labels")
+        self.named.update(votes)
         for name, label in votes.items():
             function = self.functions.setdefault(name, len(self.functions))
-            if label is None:
+            if label is None or label == SILENCE:
                 continue
             if not isinstance(label, str) or not label:
                 found = repr(label) if isinstance(label, str) else kind_of(label)
@@ -216,7 +220,7 @@ def _items_of(
     records: list[Record] = []
     numbers, cast_votes, truth = array("q"), _Cast(functions), list[str | None]()
     for line, record in given:
-        label = None if gold is None else record.get(gold)
+        label = None if gold is None or record.get(gold) == SILENCE else record.get(gold)
         if label is not None and (not isinstance(label, str) or not label):
             found = repr(label) if isinstance(label, str) else kind_of(label)
             raise DataError(f"the gold label {gold!r} is {found}; expected a string, or null", path, line)
@@ -233,7 +237,8 @@ def _items_of(
             raise DataError(f"the gold label {label!r} is coarse; expected one label", path, line)
     found_votes = cast_votes.votes(len(records), space)
     lines_of = np.array(numbers, np.int64)
-    return Items(records, found_votes, _gold(truth, space), space.labels, text, path, lines_of)
+    named = frozenset(cast_votes.named)
+    return Items(records, found_votes, _gold(truth, space), space.labels, text, path, lines_of, named)
 
 
 def _gold(truth: Sequence[str | None], space: Space) -> I32 | None:

@@ -28,6 +28,7 @@ class Items:
     text: str | None = "text"
     path: str | Path | None = None
     lines: I64 | None = field(default=None, repr=False)
+    named: frozenset[str] = frozenset()  # functions that items name, though they may all abstain
 
     def __len__(self) -> int:
         return len(self.records)

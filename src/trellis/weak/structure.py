@@ -40,7 +40,7 @@ def groups_of(structure: Structure, functions: Sequence[str], patterns: Patterns
     if not isinstance(structure, list | tuple) or not all(isinstance(group, list | tuple) for group in structure):
         raise SettingError(
             f"the structure is {shown(structure)}; expected 'independent', 'learned', or groups of functions: "
-            "[['a', 'b']]"
+            "[['a', 'b']] (--groups a+b)"
         )
     named = [name for group in structure for name in group]
     for name in named:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, SettingError
-from trellis.labels.encode import labels_of
+from trellis.labels.encode import label_of, labels_of
 from trellis.labels.encoding import OUTSIDE, split
 from trellis.labels.packed import check_offsets, ranges
 from trellis.labels.reading import segment_types
@@ -97,6 +97,14 @@ class Space:
         """The labels as they are called where only types count: I-X for B-X, too."""
         return self.labels if self.encoding is None else tuple(map(_in_io, self.labels))
 
+    @cached_property
+    def joined(self) -> BOOL:
+        """BOOL[labels before, labels]: whether two neighbours are of one segment; plain labels: are alike."""
+        if self.encoding is None:
+            return np.eye(len(self.labels), dtype=np.bool_)
+        parts = [split(label) for label in self.labels]
+        return np.array([[k[0] == "I" and i[1] == k[1] and i[0] != "O" for k in parts] for i in parts], np.bool_)
+
     @property
     def outside(self) -> int | None:
         """The number of O where labels spell segments; what no function says anything of is that."""
@@ -105,7 +113,7 @@ class Space:
 
 def _check_types(types: Sequence[str]) -> None:
     for name in types:
-        if name in (OUTSIDE, "_") or name.startswith(("B-", "I-")):
+        if name in (OUTSIDE, "_") or name.startswith(("B-", "I-")) or any(map(str.isspace, name)):
             raise SettingError(
                 f"{name!r} cannot be a type of segments; expected one such as PER, of which B-PER and I-PER are spelt"
             )
@@ -259,7 +267,7 @@ def in_io(space: Space) -> Space:
 
 
 def _in_io(name: str) -> str:
-    return name if name == OUTSIDE else f"I-{split(name)[1]}"
+    return name if name == OUTSIDE else label_of("I", split(name)[1])
 
 
 def _whole(what: str, values: NDArray[Any], dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:

@@ -72,7 +72,7 @@ def parse_wrench(
     if rows and rows[0]:
         functions = tuple(f"f{j}" for j in range(len(rows[0])))
         votes = Votes(table[np.array(rows, np.int64)], functions, space, np.arange(len(rows) + 1, dtype=np.int64))
-    return Items(records, votes, gold, space.labels, text, path)
+    return Items(records, votes, gold, space.labels, text, path, named=frozenset(votes.functions if votes else ()))
 
 
 def _failing(path: str | Path, key: str) -> Callable[[str], DataError]:

@@ -136,6 +136,8 @@ def words(
     _check_least(least)
     if isinstance(test, str):
         raise SettingError(f"words are {test!r}; expected a list of words, or a function of one: [{test!r}]")
+    if not callable(test) and not isinstance(test, Iterable):
+        raise SettingError(f"words are {shown(test)}; expected a list of words, or a function of one")
     if not callable(test):
         test = frozenset(test)
         for one in test:

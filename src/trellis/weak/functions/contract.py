@@ -104,7 +104,7 @@ def what_is_wrong(label: object, kind: str) -> str:
     if not isinstance(label, str) or not label or any(map(str.isspace, label)):
         return "expected a label: text without spaces"
     if label == SILENCE:
-        return f"expected a label; {SILENCE!r} is how files spell that there is no vote: abstain, by None or no span"
+        return f"expected a label; {SILENCE!r} is how files spell that there is no vote"
     if kind == "spans" and label[:2] in ("B-", "I-") and label[2:]:
         return f"expected a type, {label[2:]!r}: spans are spelt {label!r} and the like by themselves"
     return ""

@@ -104,6 +104,8 @@ def _read(path: str, lower: bool) -> Gazetteer:
 
 
 def _listed(phrases: Iterable[str] | Mapping[str, str], label: str | None, lower: bool) -> Gazetteer:
+    if not isinstance(phrases, Iterable):
+        raise SettingError(f"a gazetteer of {shown(phrases)}; expected phrases, a table of them, or the name of a file")
     given = phrases if isinstance(phrases, Mapping) else None
     if given is None and label is None:
         raise SettingError("a list of phrases has no label; say what it votes for: gazetteer(phrases, label)")

@@ -23,7 +23,7 @@ import numpy as np
 from trellis.corpus import Corpus
 from trellis.errors import SettingError, shown
 from trellis.weak.functions.casts import Cast, LinkVotes, SpanVotes, TokenVotes
-from trellis.weak.functions.contract import LabelingFunction, what_is_wrong
+from trellis.weak.functions.contract import SILENCE, LabelingFunction, what_is_wrong
 from trellis.weak.sentence import sentences_of
 from trellis.weak.votes import ABSTAINS
 
@@ -64,7 +64,8 @@ class Own(LabelingFunction):
                 if self.votes in _EXPECTED and isinstance(answer, Iterable) and not isinstance(answer, str):
                     answer = list(answer)  # here, as a generator may fail as well
             except (Exception, SystemExit) as error:
-                what = f"failed{_line_of(error, self.function)}: {type(error).__name__}: {error}"
+                said = " ".join(str(error).split())
+                what = f"failed{_line_of(error, self.function)}: {type(error).__name__}: {said}"
                 raise self.failed(what, data, first, at) from error
             if self.votes in _EXPECTED and not (answer is None or isinstance(answer, list)):
                 raise self.failed(f"answers {shown(answer)}; {_EXPECTED[self.votes]}", data, first, at)
@@ -107,7 +108,7 @@ def _read_tokens(own: Own, answers: list[Any], corpus: Corpus, first: int) -> Ca
             known = label is None or (isinstance(label, str) and label in number)
             wrong = "" if known else what_is_wrong(label, "tokens")
             if wrong:
-                raise own.failed(f"votes {shown(label)}; {wrong}, or None to abstain", corpus, first, s, t)
+                raise own.failed(f"votes {shown(label)}; {wrong} (None abstains)", corpus, first, s, t)
             ids.append(number.setdefault(label, len(number) - 1))
     return TokenVotes(np.array(ids, np.int32), tuple(label for label in number if label is not None))
 
@@ -135,7 +136,7 @@ def _read_items(own: Own, answers: list[Any], items: Any, first: int) -> Cast:
     number: dict[str | None, int] = {None: ABSTAINS}
     ids: list[int] = []
     for i, label in enumerate(answers):
-        if label is not None and not (isinstance(label, str) and label):
+        if label is not None and (not isinstance(label, str) or label in ("", SILENCE)):
             raise own.failed(f"votes {shown(label)}; expected a label, a text, or None to abstain", items, first, i)
         ids.append(number.setdefault(label, len(number) - 1))
     return TokenVotes(np.array(ids, np.int32), tuple(label for label in number if label is not None))

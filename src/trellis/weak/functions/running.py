@@ -55,8 +55,8 @@ def cast_all(
     """The votes of each function on all the data, before which there are `first` other sentences."""
     every = _with_asked(functions)
     progress = Progress(len(every), len(data), report)
-    batched = [f for f in every if f.python and not f.asks]
-    others = [f for f in every if not f.python and not f.asks]
+    batched = [f for f in every if f.python and not f.whole and not f.asks]
+    others = [f for f in every if not (f.python and not f.whole) and not f.asks]
     # processes first: they must not be forked while threads run
     found = dict(zip(map(id, batched), _in_batches(batched, data, first, workers, progress), strict=True))
     found |= dict(zip(map(id, others), _on_threads(others, data, first, threads, progress), strict=True))

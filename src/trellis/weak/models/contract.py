@@ -42,6 +42,7 @@ class LabelModel(Estimator):
 
     name: ClassVar[str]
     needs_votes: ClassVar[bool] = True
+    hears_links: ClassVar[bool] = False
 
     functions_: tuple[str, ...]
     linkers_: tuple[str, ...]
@@ -63,8 +64,7 @@ class LabelModel(Estimator):
 
     def learn(self, votes: Votes) -> Self:
         """As `fit`, without a word about how good the model is."""
-        if not isinstance(votes, Votes):
-            raise DataError(f"votes are of the type {type(votes).__name__}; expected Votes: weak.apply makes them")
+        _check_votes(votes)
         if not votes.functions:
             raise SettingError("there is no labeling function that votes; linking functions alone say no label")
         if self.needs_votes and not votes.voted.any():
@@ -80,7 +80,7 @@ class LabelModel(Estimator):
         from trellis.weak.models.majority import majority_beside
 
         own = self._in_own_space(votes)
-        self.functions_, self.linkers_ = votes.functions, votes.linkers
+        self.functions_, self.linkers_ = votes.functions, votes.linkers if self.hears_links else ()
         self.space_, self.own_space_, self.abstain_ = votes.space, own.space, votes.abstain
         self.climb_ = None
         try:
@@ -156,7 +156,8 @@ class LabelModel(Estimator):
     def probabilities_of_types(self, votes: Votes) -> F64:
         """P(label | votes) as columns of votes.in_io().labels, F64[tokens, labels], whatever space the model has; 0 for
         what it does not know."""
-        chances, to = self.probabilities(votes), votes.in_io().space
+        chances = self.probabilities(votes)
+        to = votes.in_io().space
         table = np.zeros((len(self.own_labels), len(to.labels)))
         for k, label in enumerate(self.own_space_.spelt_in_io):
             if label in to.labels:
@@ -230,6 +231,7 @@ class LabelModel(Estimator):
     def _fitting(self, votes: Votes) -> Votes:
         """Votes with the functions and names that the model knows."""
         self._check_fitted()
+        _check_votes(votes)
         missing = [name for name in self.functions_ if name not in votes.functions]
         if missing:
             raise DataError(
@@ -240,7 +242,7 @@ class LabelModel(Estimator):
         if foreign:
             warnings.warn(f"the model does not know {', '.join(sorted(foreign))}; not heard", stacklevel=4)
         own = self._in_own_space(votes.only(self.functions_))
-        if own.space == self.own_space_:
+        if own.space == self.own_space_ and own.names == self.own_space_.names:  # coarse names in the same order
             return own
         table = [self.own_space_.index.get(name, ABSTAINS) for name in own.names]
         values = np.array([*table, ABSTAINS], np.int32)[own.values]
@@ -280,3 +282,8 @@ class LabelModel(Estimator):
         _log.info("%s", self.beside_.as_text())
         for text in self.beside_.warnings():
             warnings.warn(text, stacklevel=3)
+
+
+def _check_votes(votes: object) -> None:
+    if not isinstance(votes, Votes):
+        raise DataError(f"votes are of the type {type(votes).__name__}; expected Votes: weak.apply makes them")

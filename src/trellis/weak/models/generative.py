@@ -29,6 +29,7 @@ absent.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -96,13 +97,8 @@ class Generative(LabelModel):
         return dict(zip(self.own_labels, self.balance_.tolist(), strict=True))
 
     def _learn(self, votes: Votes) -> None:
+        self._check_settings()
         anchor = (0.0 if votes.space.outside is None else 1.0) if self.anchor is None else self.anchor
-        check_settings(self.max_iter, self.tol, anchor=anchor, prior=self.prior, trust=self.trust)
-        if self.abstention not in ABSTENTION or not 0 < self.trust < 1 or not self.prior > 0:
-            raise SettingError(
-                f"abstention={self.abstention!r}, trust={self.trust!r}, prior={self.prior!r}; expected abstention "
-                f"{' or '.join(ABSTENTION)}, trust between 0 and 1, prior > 0"
-            )
         patterns, labels = votes.patterns, len(votes.labels)
         start = shares(tally(patterns.rows, votes.space), votes.space)
         groups = groups_of(self.structure, votes.functions, patterns, start * patterns.counts[:, None])
@@ -132,6 +128,16 @@ class Generative(LabelModel):
                 self.balance_ = (weights.sum(axis=0) + 1.0) / (weights.sum() + labels)
 
         self.climb_ = climb(steps(), self.max_iter, self.tol, type(self).__name__)
+
+    def _check_settings(self) -> None:
+        anchor = 0.0 if self.anchor is None else self.anchor
+        check_settings(self.max_iter, self.tol, anchor=anchor, prior=self.prior)
+        trusts = isinstance(self.trust, Real) and 0.0 < float(self.trust) < 1.0
+        if self.abstention not in ABSTENTION or not trusts or not self.prior > 0:
+            raise SettingError(
+                f"abstention={self.abstention!r}, trust={self.trust!r}, prior={self.prior!r}; expected abstention "
+                f"{' or '.join(ABSTENTION)}, trust between 0 and 1, prior > 0"
+            )
 
     def _possible(self, right: F64) -> F64:
         return np.clip(right, max(_SURE, 1.0 / max(2, len(self.own_labels))), 1.0 - _SURE)
@@ -192,10 +198,7 @@ class Generative(LabelModel):
         return {**own, **groups}
 
     def _restore(self, learnt: dict[str, NDArray[Any]]) -> None:
-        anchor = 0.0 if self.anchor is None else self.anchor
-        check_settings(self.max_iter, self.tol, anchor=anchor, prior=self.prior, trust=self.trust)
-        if self.abstention not in ABSTENTION or not 0 < self.trust < 1 or not self.prior > 0:
-            raise ValueError("abstention, trust or prior")
+        self._check_settings()
         functions, labels = len(self.functions_), len(self.own_labels)
         self.right_ = rates_of(learnt, "right", (functions,))
         self.votes_ = rates_of(learnt, "votes", (functions, labels))

@@ -38,7 +38,6 @@ from trellis.weak.votes import Space, Votes
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 Piece = tuple[int, int]
 Ask = Callable[[Callable[[Piece], Any], Iterable[Piece]], Iterable[Any]]
@@ -116,21 +115,27 @@ class HMMAggregator(LabelModel):
         """P(label) of each token, expected transitions, log P(votes), and the log prior of what else was learnt."""
         nodes = np.empty((votes.tokens, scores.shape[1]))
 
-        def solved(piece: Piece) -> tuple[F64, float]:
+        def solved(piece: Piece) -> tuple[F64, F64, float]:
             chain = self._chain(scores, votes, piece)
             answer = chain.marginals(arcs=True)
             assert answer.arcs is not None
             a = int(votes.offsets[piece[0]])
             nodes[a : a + len(answer.nodes)] = answer.nodes
-            return self._transitions(answer.arcs, chain, a), float(answer.log_z.sum())
+            return (*self._told(answer.arcs, chain, votes.space), float(answer.log_z.sum()))
 
         # in order, so that sums are the same however many threads there are
-        arcs, likelihoods = zip(*ask(solved, self._pieces(votes)), strict=True)
-        return nodes, np.sum(arcs, axis=0), float(sum(likelihoods)), 0.0
+        arcs, joined, likelihoods = zip(*ask(solved, self._pieces(votes)), strict=True)
+        prior = self._learn_links(votes, np.concatenate(joined))
+        return nodes, np.sum(arcs, axis=0), float(sum(likelihoods)), prior
 
-    def _transitions(self, arcs: F64, chain: Chain, first: int) -> F64:
-        """Expected transitions of a piece, before which there are `first` tokens, F64[labels, labels]."""
-        return arcs
+    def _told(self, arcs: F64, chain: Chain, space: Space) -> tuple[F64, F64]:
+        """Expected transitions of a piece, F64[labels, labels], and, for models that hear links, how probably each of
+        its tokens belongs with the one before it."""
+        return arcs, np.zeros(0)
+
+    def _learn_links(self, votes: Votes, joined: F64) -> float:
+        """For models that hear linking functions; the log prior of what is learnt of these."""
+        return 0.0
 
     def _pieces(self, votes: Votes) -> list[Piece]:
         """Sentences first up to but not including last: the same for any number of threads."""

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.labels import first_tokens, runs
-from trellis.labels.encoding import split
 from trellis.lattice import Chain
 from trellis.weak.models.hmm import Ask, HMMAggregator, Piece, sum_of
 from trellis.weak.models.tensors import shares_of
@@ -28,8 +27,6 @@ from trellis.weak.votes import Space, Votes
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 _AT_ONCE = 1 << 20  # numbers of positional transitions in memory, for each thread
 
@@ -38,6 +35,7 @@ class LinkedHMM(HMMAggregator):
     """As above; the parameters are those of HMMAggregator."""
 
     name = "linked-hmm"
+    hears_links = True
 
     def _learn(self, votes: Votes) -> None:
         if not votes.linkers:
@@ -45,25 +43,25 @@ class LinkedHMM(HMMAggregator):
         super()._learn(votes)
 
     def _start_links(self, votes: Votes, nodes: F64) -> None:
-        joined = joined_of(votes.space)
         chance = np.zeros(votes.tokens)
         inner = np.flatnonzero(~first_tokens(votes.offsets))
-        chance[inner] = ((nodes[inner - 1] @ joined) * nodes[inner]).sum(axis=1)
+        chance[inner] = ((nodes[inner - 1] @ votes.space.joined) * nodes[inner]).sum(axis=1)
         self._believed = self.anchor * link_counts(votes, chance) + self.smoothing / 3.0
         self._together = link_counts(votes, chance)
 
     def _expected(self, scores: F64, votes: Votes, ask: Ask) -> tuple[F64, F64, float, float]:
         counts = self._together + self._believed
         self.links_ = counts / counts.sum(axis=-1, keepdims=True)
-        self._chance, self._joined = np.zeros(votes.tokens), joined_of(votes.space)
-        nodes, arcs, likelihood, _ = super()._expected(scores, votes, ask)
-        self._together = link_counts(votes, self._chance)
-        return nodes, arcs, likelihood, sum_of(self._believed, self.links_)
+        return super()._expected(scores, votes, ask)
 
-    def _transitions(self, arcs: F64, chain: Chain, first: int) -> F64:
-        inner = np.flatnonzero(~first_tokens(chain.offsets))
-        self._chance[first + inner] = (arcs[inner] * self._joined).sum(axis=(1, 2))
-        return np.asarray(arcs[inner].sum(axis=0))
+    def _told(self, arcs: F64, chain: Chain, space: Space) -> tuple[F64, F64]:
+        inner, joined = np.flatnonzero(~first_tokens(chain.offsets)), np.zeros(len(arcs))
+        joined[inner] = (arcs[inner] * space.joined).sum(axis=(1, 2))
+        return np.asarray(arcs[inner].sum(axis=0)), joined
+
+    def _learn_links(self, votes: Votes, joined: F64) -> float:
+        self._together = link_counts(votes, joined)
+        return sum_of(self._believed, self.links_)
 
     def _pieces(self, votes: Votes) -> list[Piece]:
         """So many sentences as fit in memory: one block of transitions a token."""
@@ -77,8 +75,7 @@ class LinkedHMM(HMMAggregator):
         says = np.zeros((b - a, 2))  # log P(links | not joined), log P(links | joined)
         for i in range(len(votes.linkers)):
             says += logs[i].T[links[:, i]]
-        joined = joined_of(votes.space)
-        blocks = whole.transitions + np.where(joined, says[:, 1, None, None], says[:, 0, None, None])
+        blocks = whole.transitions + np.where(votes.space.joined, says[:, 1, None, None], says[:, 0, None, None])
         return Chain(whole.scores, blocks, whole.offsets)
 
     def _chains(self, votes: Votes) -> Iterator[Chain]:
@@ -96,14 +93,6 @@ class LinkedHMM(HMMAggregator):
         if not self.linkers_:
             raise ValueError("no linking function")
         self.links_ = shares_of(learnt, "links", (len(self.linkers_), 2, 3))
-
-
-def joined_of(space: Space) -> BOOL:
-    """BOOL[labels before, labels]: whether two neighbours are of one segment; plain labels: are alike."""
-    if space.encoding is None:
-        return np.eye(len(space.labels), dtype=np.bool_)
-    parts = [split(label) for label in space.labels]
-    return np.array([[k[0] == "I" and i[1] == k[1] and i[0] != "O" for k in parts] for i in parts], np.bool_)
 
 
 def link_counts(votes: Votes, chance: F64) -> F64:

@@ -103,7 +103,7 @@ def majority_beside(model: LabelModel, votes: Votes | None = None) -> MajorityVo
 
 def check_seed(seed: object) -> None:
     if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < 1 << 64:
-        raise SettingError(f"seed is {shown(seed)}; expected a whole number >= 0")
+        raise SettingError(f"seed is {shown(seed)}; expected a whole number from 0 to 2^64 - 1")
 
 
 def _drawn(seed: int, first: int, tokens: int, labels: int) -> NDArray[np.uint64]:

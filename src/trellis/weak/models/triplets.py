@@ -45,6 +45,7 @@ I64 = NDArray[np.int64]
 
 _LEAST = 0.02  # of M_jk: dividing by less would be dividing by noise
 _MOST_EXCESS = 0.98
+_SURE = 1e-6  # who votes for a label that may mean any other is always right
 
 
 class Triplets(LabelModel):
@@ -95,7 +96,7 @@ class Triplets(LabelModel):
         typical = float(np.median([one for one in found if one is not None]))
         e = np.array([typical if one is None else one for one in found])
         chance = (drawn * votes.space.admits.sum(axis=1)).sum(axis=1) / self.ways_
-        self.right_ = chance + (1.0 - chance) * np.clip(e, 0.0, _MOST_EXCESS)
+        self.right_ = np.minimum(chance + (1.0 - chance) * np.clip(e, 0.0, _MOST_EXCESS), 1.0 - _SURE)
         self._find_balance(patterns, votes)
 
     def _find_balance(self, patterns: Patterns, votes: Votes) -> None:

@@ -5,7 +5,7 @@
 With the weight log((L - 1) a / (1 - a)) of a function that is right with probability a, wrong in any of L - 1 ways
 alike, this is what independent functions and labels of equal frequency lead to. Weights that nobody gives are learnt:
 a is how often a function agrees with the majority of all others; none is negative, so that whoever nobody agrees with
-is not heard, rather than taken to say the opposite.
+is hardly heard, rather than taken to say the opposite.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from trellis.weak.votes import ABSTAINS, Votes
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 
+_LIGHTEST = 1e-3  # so that what only such functions say is what is said
 _HEAVIEST = 1e6  # log-odds; so surely nobody is right
 _SURE = 0.01  # no function is right or wrong more surely than this
 
@@ -45,7 +46,7 @@ class WeightedVote(LabelModel):
         given = self._given(votes.functions)
         patterns = votes.patterns
         self.totals_ = patterns.counts @ tally(patterns.rows, votes.space)
-        learnt = np.maximum(0.0, log_odds(agreement(patterns, votes), len(votes.labels)))
+        learnt = np.maximum(_LIGHTEST, log_odds(agreement(patterns, votes), len(votes.labels)))
         self.weights_ = np.array([given.get(name, learnt[j]) for j, name in enumerate(votes.functions)], np.float64)
 
     def _given(self, functions: tuple[str, ...]) -> Mapping[str, float]:
