@@ -35,7 +35,8 @@ from trellis.corpus import parse_conll
 from trellis.store.file import FORMAT
 from trellis.weak.models import Generative, HMMAggregator, LabelModel
 from trellis.weak.models import load as load_label_model
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 GOLDEN = Path(__file__).parent / "golden"
 TRAINING = """Anna NNP B-PER

@@ -19,7 +19,8 @@ from trellis import CRF
 from trellis.errors import DamagedModelError, ModelFileError, NewerModelError, SettingError
 from trellis.store import from_bytes, to_bytes
 from trellis.weak.models import MODELS, HMMAggregator, MajorityVote, Triplets, WeightedVote, label_model, load
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 TYPES = Space.of_types(["PER", "LOC"], {"WHO": ["PER"], "ENT": ["PER", "LOC"]})  # coarse ones not in alphabetical order
 LABELS = Space.of_labels(["x", "y", "w"], {"xy": ["x", "y"], "any": ["x", "y", "w"]})

@@ -16,7 +16,8 @@ from trellis.metrics import evaluate
 from trellis.weak.analysis import analyze
 from trellis.weak.columns import gold_of, votes_of
 from trellis.weak.conflicts import conflict_examples
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 COARSE = {"ENT": ["PER", "LOC"]}
 

@@ -7,7 +7,8 @@ import pytest
 
 from trellis.errors import DataError, SettingError
 from trellis.weak.models import MODELS, label_model
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 pytestmark = pytest.mark.filterwarnings("ignore::trellis.errors.ConvergenceWarning")
 

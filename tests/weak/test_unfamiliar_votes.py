@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +22,8 @@ from trellis.weak.models import (
     label_model,
     load,
 )
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 
 def segments(rows, types, functions="fgh", offsets=None):
@@ -221,3 +223,13 @@ def test_fits_say_whether_they_came_to_rest():
     assert MajorityVote().fit(votes).converged_
     assert MajorityVote().fit(votes).objective_ is None
     assert not HMMAggregator(max_iter=2, tol=None).fit(votes).converged_
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_model_answers_many_threads(name, segment_votes):
+    votes, _ = segment_votes(5, sentences=60, links=1)
+    model = label_model(name)().fit(votes)
+    fresh = [replace(votes) for _ in range(16)]  # nothing of theirs is made yet
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(model.probabilities, fresh))
+    assert all((one == model.probabilities(votes)).all() for one in found)

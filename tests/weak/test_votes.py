@@ -8,7 +8,8 @@ import pytest
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.weak.columns import gold_of, votes_of
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 COLUMNS = {
     "word": [["Ann", "Lee", "saw", "Rome"], ["ok"]],

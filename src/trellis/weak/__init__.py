@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     )
     from trellis.weak.reports import Analysis
     from trellis.weak.sentence import Sentence
-    from trellis.weak.votes import Space, Votes
+    from trellis.weak.space import Space
+    from trellis.weak.votes import Votes
     from trellis.weak.wrench import read_wrench
 
 _FUNCTIONS = (
@@ -69,7 +70,7 @@ _HOMES = {
     "Analysis": "reports",
     "Items": "itemset",
     "Sentence": "sentence",
-    "Space": "votes",
+    "Space": "space",
     "Votes": "votes",
     "analyze": "analysis",
     "apply": "applying",

@@ -21,7 +21,8 @@ from trellis.errors import DataError
 from trellis.labels import first_tokens, read_segments, segment_types, split
 from trellis.weak.conflicts import Clashes, Conflict, check_gold, gold_in_io, spoken
 from trellis.weak.reports import Analysis, FunctionReport, LinkerReport
-from trellis.weak.votes import ABSTAINS, Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import ABSTAINS, Votes
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]

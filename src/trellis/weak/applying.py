@@ -13,7 +13,8 @@ from trellis.weak.functions.casts import Cast, LinkVotes
 from trellis.weak.functions.contract import LabelingFunction, check_functions
 from trellis.weak.functions.running import cast_all
 from trellis.weak.functions.spaces import numbered, space_of
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 Functions = LabelingFunction | Iterable[LabelingFunction]
 Report = Callable[[int, int], None]

@@ -15,7 +15,8 @@ from trellis.labels.encoding import OUTSIDE
 from trellis.labels.packed import ranges
 from trellis.metrics import Report, evaluate
 from trellis.weak.conflicts import check_gold, spoken
-from trellis.weak.votes import Space, Votes, in_io
+from trellis.weak.space import Space, in_io
+from trellis.weak.votes import Votes
 
 if TYPE_CHECKING:
     from trellis.weak.models.contract import LabelModel

@@ -19,7 +19,8 @@ from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError
 from trellis.labels import convert, detect, segment_types
 from trellis.labels.encoding import OUTSIDE
-from trellis.weak.votes import ABSTAINS, Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import ABSTAINS, Votes
 
 FUNCTION = "lf:"  # how names of columns with votes begin
 LINKER = "link:"  # and of those that say only whether a token belongs with the one before it

@@ -17,7 +17,8 @@ from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError, shown
 from trellis.labels import place_in, split
 from trellis.weak.patterns import unique_rows
-from trellis.weak.votes import ABSTAINS, Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import ABSTAINS, Votes
 
 BOOL = NDArray[np.bool_]
 I32 = NDArray[np.int32]

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, SettingError
 from trellis.weak.item_json import BOM, kind_of, lines_of, opened, records_of
 from trellis.weak.itemset import Items, Record
-from trellis.weak.votes import ABSTAINS, Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import ABSTAINS, Votes
 from trellis.weak.wrench import parse_wrench
 
 F64 = NDArray[np.float64]

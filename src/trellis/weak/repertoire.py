@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.weak.votes import Space
+from trellis.weak.space import Space
 
 BOOL = NDArray[np.bool_]
 I64 = NDArray[np.int64]

@@ -17,7 +17,8 @@ from trellis.errors import DataError, shown
 from trellis.files import read_bytes
 from trellis.weak.item_json import BOM, check_text, decoded, kind_of
 from trellis.weak.itemset import Items, Record
-from trellis.weak.votes import ABSTAINS, Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import ABSTAINS, Votes
 
 MAX_LABELS = 10_000  # labels that are numbers without names; whoever has more has taken something else for them
 

@@ -28,7 +28,7 @@ from trellis.weak.functions import (
     tokens,
     words,
 )
-from trellis.weak.votes import Space
+from trellis.weak.space import Space
 
 
 @spans

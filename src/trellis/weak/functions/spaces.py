@@ -14,7 +14,8 @@ from trellis.labels.packed import ranges
 from trellis.weak.functions.casts import Cast, LinkVotes, SpanVotes, TokenVotes
 from trellis.weak.functions.contract import LabelingFunction
 from trellis.weak.functions.segments import as_spans, spells_segments, types_of
-from trellis.weak.votes import ABSTAINS, Space
+from trellis.weak.space import Space
+from trellis.weak.votes import ABSTAINS
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]

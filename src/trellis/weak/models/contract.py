@@ -24,7 +24,8 @@ from trellis.store import from_bytes, to_bytes
 from trellis.weak.beside import Beside, check_dev, scored
 from trellis.weak.conflicts import spoken
 from trellis.weak.em import Climb
-from trellis.weak.votes import ABSTAINS, Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import ABSTAINS, Votes
 
 if TYPE_CHECKING:
     from trellis.weak.models.majority import MajorityVote

@@ -37,15 +37,16 @@ from numpy.typing import NDArray
 
 from trellis.errors import SettingError
 from trellis.weak.em import check_settings, climb, softened
-from trellis.weak.models.contract import LabelModel
+from trellis.weak.models.accuracies import Accuracies
 from trellis.weak.models.majority import shares, tally
 from trellis.weak.models.tensors import array_of, groups_from, groups_in, rates_of, shares_of
 from trellis.weak.models.weighted import agreement
 from trellis.weak.patterns import Patterns
 from trellis.weak.repertoire import repertoire, uses
+from trellis.weak.space import Space
 from trellis.weak.structure import Structure, groups_of
 from trellis.weak.voters import Voters, counted, scored
-from trellis.weak.votes import ABSTAINS, Space, Votes
+from trellis.weak.votes import ABSTAINS, Votes
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
@@ -57,12 +58,10 @@ _SURE = 1e-6
 _MOST = 1 << 53  # votes that a file may count; such numbers are still exact
 
 
-class Generative(LabelModel):
+class Generative(Accuracies):
     """As above."""
 
     name = "generative"
-    balance_: F64  # F64[labels]
-    right_: F64  # a, F64[functions]
     votes_: F64  # b, F64[functions, labels]
     used_: I64  # how often a function votes for a name, I64[functions, names]
 
@@ -83,18 +82,6 @@ class Generative(LabelModel):
         self.trust = trust
         self.max_iter = max_iter
         self.tol = tol
-
-    @property
-    def accuracies_(self) -> dict[str, float]:
-        """a_j by function."""
-        self._check_fitted()
-        return dict(zip(self.functions_, self.right_.tolist(), strict=True))
-
-    @property
-    def class_balance_(self) -> dict[str, float]:
-        """How frequent labels are."""
-        self._check_fitted()
-        return dict(zip(self.own_labels, self.balance_.tolist(), strict=True))
 
     def _learn(self, votes: Votes) -> None:
         self._check_settings()
@@ -188,9 +175,6 @@ class Generative(LabelModel):
             scores[silent] = -np.inf
             scores[silent, votes.space.outside] = 0.0
         return np.asarray(softened(scores)[0][patterns.of])
-
-    def _frequency(self) -> F64:
-        return self.balance_
 
     def _learnt(self) -> dict[str, NDArray[Any]]:
         groups = groups_in(self.groups_, self.functions_)

@@ -32,8 +32,9 @@ from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.dawid_skene import check_positive
 from trellis.weak.models.majority import shares, tally
 from trellis.weak.models.tensors import emissions_from, emissions_in, shares_of
+from trellis.weak.space import Space
 from trellis.weak.structure import Structure
-from trellis.weak.votes import Space, Votes
+from trellis.weak.votes import Votes
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]

@@ -23,7 +23,8 @@ from trellis.labels import first_tokens, runs
 from trellis.lattice import Chain
 from trellis.weak.models.hmm import Ask, HMMAggregator, Piece, sum_of
 from trellis.weak.models.tensors import shares_of
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]

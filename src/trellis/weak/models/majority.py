@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from trellis.errors import SettingError, shown
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.tensors import amounts_of
-from trellis.weak.votes import Space, Votes, in_io
+from trellis.weak.space import Space, in_io
+from trellis.weak.votes import Votes
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]

@@ -26,7 +26,8 @@ from trellis.store import Tensors, read_model, write_model
 from trellis.store.file import FORMAT
 from trellis.weak.em import Climb
 from trellis.weak.models.tensors import amounts_of, array_of
-from trellis.weak.votes import Space, Votes
+from trellis.weak.space import Space
+from trellis.weak.votes import Votes
 
 if TYPE_CHECKING:
     from trellis.weak.models.contract import LabelModel

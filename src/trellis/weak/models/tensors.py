@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from trellis.store import Tensors
 from trellis.weak.emissions import Emissions
 from trellis.weak.patterns import unique_rows
+from trellis.weak.space import Space
 from trellis.weak.structure import Structure
 from trellis.weak.voters import Voters
-from trellis.weak.votes import ABSTAINS, Space
+from trellis.weak.votes import ABSTAINS
 
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]

@@ -31,14 +31,15 @@ from numpy.typing import NDArray
 
 from trellis.errors import DataError, SettingError
 from trellis.weak.em import check_settings, climb, softened
-from trellis.weak.models.contract import LabelModel
+from trellis.weak.models.accuracies import Accuracies
 from trellis.weak.models.majority import shares, tally
 from trellis.weak.models.tensors import array_of, groups_from, groups_in, rates_of, shares_of
 from trellis.weak.models.weighted import log_odds, weighed
 from trellis.weak.patterns import Patterns
 from trellis.weak.repertoire import repertoire, uses
+from trellis.weak.space import Space
 from trellis.weak.structure import Structure, groups_of
-from trellis.weak.votes import ABSTAINS, Space, Votes
+from trellis.weak.votes import ABSTAINS, Votes
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -48,7 +49,7 @@ _MOST_EXCESS = 0.98
 _SURE = 1e-6  # who votes for a label that may mean any other is always right
 
 
-class Triplets(LabelModel):
+class Triplets(Accuracies):
     """structure: functions of one group are never in one triplet, and count together as one (see `structure`)."""
 
     name = "triplets"
@@ -57,18 +58,6 @@ class Triplets(LabelModel):
         self.structure = structure
         self.max_iter = max_iter
         self.tol = tol
-
-    @property
-    def accuracies_(self) -> dict[str, float]:
-        """a by function."""
-        self._check_fitted()
-        return dict(zip(self.functions_, self.right_.tolist(), strict=True))
-
-    @property
-    def class_balance_(self) -> dict[str, float]:
-        """How frequent labels are among what is voted on."""
-        self._check_fitted()
-        return dict(zip(self.own_labels, self.balance_.tolist(), strict=True))
 
     def _learn(self, votes: Votes) -> None:
         check_settings(self.max_iter, self.tol)
@@ -121,9 +110,6 @@ class Triplets(LabelModel):
     def _probabilities(self, votes: Votes) -> F64:
         patterns = votes.patterns
         return weighed(patterns.rows, votes, self._weights, np.log(self.balance_))[patterns.of]
-
-    def _frequency(self) -> F64:
-        return self.balance_
 
     def _learnt(self) -> dict[str, NDArray[Any]]:
         ways = np.array([self.ways_], np.int64)
