@@ -19,7 +19,7 @@ from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError
 from trellis.labels import convert, detect, segment_types
 from trellis.labels.encoding import OUTSIDE
-from trellis.weak.space import Space
+from trellis.weak.space import SILENCE, Space
 from trellis.weak.votes import ABSTAINS, Votes
 
 FUNCTION = "lf:"  # how names of columns with votes begin
@@ -31,7 +31,7 @@ def votes_of(
     corpus: Corpus,
     functions: Sequence[str] | None = None,
     linkers: Sequence[str] | None = None,
-    abstain: Sequence[str] = ("_",),
+    abstain: Sequence[str] = (SILENCE,),
     coarse: Mapping[str, Sequence[str]] | None = None,
     labels: Sequence[str] | None = None,
 ) -> Votes:
@@ -107,7 +107,7 @@ def _read(corpus: Corpus, voters: Sequence[str], joiners: Sequence[str], abstain
     )
 
 
-def gold_of(corpus: Corpus, name: str, space: Space, unknown: str = "_") -> NDArray[np.int32]:
+def gold_of(corpus: Corpus, name: str, space: Space, unknown: str = SILENCE) -> NDArray[np.int32]:
     """The gold labels I32[tokens] of a column as numbers of the labels of votes; -1 where it says `unknown`."""
     column = corpus[name]
     if space.encoding is None:
@@ -228,7 +228,7 @@ def _share(column: Column, strings: Sequence[str]) -> float:
 
 def _links(corpus: Corpus, name: str, abstain: Sequence[str]) -> NDArray[np.int8]:
     column = corpus[name]
-    table = [ABSTAINS if s in (*abstain, "_") else _TOGETHER.get(s, ABSTAINS - 1) for s in column.strings]
+    table = [ABSTAINS if s in (*abstain, SILENCE) else _TOGETHER.get(s, ABSTAINS - 1) for s in column.strings]
     values = np.array([*table, ABSTAINS], np.int8)[column.ids]
     for token in np.flatnonzero(values < ABSTAINS)[:1].tolist():
         found = column.strings[column.ids[token]]

@@ -1,6 +1,6 @@
 """Votes on whole items (texts to classify), from files and into them.
 
-JSON lines, one object a line; the gold label and the votes may be left out, null is an abstention:
+JSON lines, one object a line; the gold label and the votes may be left out; null, or `_`, is an abstention:
 
     {"text": "Check out my channel", "label": "SPAM", "votes": {"check_out": "SPAM", "short": null}}
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, SettingError
 from trellis.weak.item_json import BOM, kind_of, lines_of, opened, records_of
 from trellis.weak.itemset import Items, Record
-from trellis.weak.space import Space
+from trellis.weak.space import SILENCE, Space
 from trellis.weak.votes import ABSTAINS, Votes
 from trellis.weak.wrench import parse_wrench
 
@@ -33,8 +33,6 @@ F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 
 MAX_FUNCTIONS = 10_000  # whoever has more has taken something else for their names
-
-SILENCE = "_"  # as in column files; null is the same
 
 _WRENCH = re.compile(rb'\s*\{\s*"\d+"\s*:\s*\{')
 _PERHAPS_WRENCH = re.compile(rb'\s*\{\s*("\d+"\s*(:\s*)?)?')  # lines that begin such a file, but do not tell yet

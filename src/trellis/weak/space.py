@@ -16,6 +16,8 @@ from trellis.labels.reading import segment_types
 
 BOOL = NDArray[np.bool_]
 
+SILENCE = "_"  # how files spell that there is no vote, or that a gold label is not known
+
 
 @dataclass(frozen=True)
 class Space:
@@ -93,7 +95,7 @@ class Space:
 
 def _check_types(types: Sequence[str]) -> None:
     for name in types:
-        if name in (OUTSIDE, "_") or name.startswith(("B-", "I-")) or any(map(str.isspace, name)):
+        if name in (OUTSIDE, SILENCE) or name.startswith(("B-", "I-")) or any(map(str.isspace, name)):
             raise SettingError(
                 f"{name!r} cannot be a type of segments; expected one such as PER, of which B-PER and I-PER are spelt"
             )

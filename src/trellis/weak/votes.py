@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, SettingError
 from trellis.labels.packed import check_offsets, ranges
 from trellis.weak.patterns import Patterns
-from trellis.weak.space import Space, as_io, in_io
+from trellis.weak.space import SILENCE, Space, as_io, in_io
 
 BOOL = NDArray[np.bool_]
 I8 = NDArray[np.int8]
@@ -45,7 +45,7 @@ class Votes:
     offsets: I64
     links: I8 = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     linkers: tuple[str, ...] = ()
-    abstain: tuple[str, ...] = ("_",)
+    abstain: tuple[str, ...] = (SILENCE,)
     first: int = 0
 
     def __post_init__(self) -> None:

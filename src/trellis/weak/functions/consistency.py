@@ -16,9 +16,9 @@ from trellis.corpus import Corpus
 from trellis.errors import SettingError, shown
 from trellis.features.functions.trie import Trie
 from trellis.labels.packed import ranges
-from trellis.weak.functions.casts import Cast, SpanVotes, TokenVotes
+from trellis.weak.functions.casts import Cast, SpanVotes
 from trellis.weak.functions.contract import LabelingFunction, check_functions, column_of, made_up
-from trellis.weak.functions.segments import as_spans, spells_segments
+from trellis.weak.functions.segments import spans_asked_for
 
 I64 = NDArray[np.int64]
 _DOCSTART = "-DOCSTART-"
@@ -64,13 +64,7 @@ class Consistent(LabelingFunction):
         number: dict[str, int] = {}
         parts: list[tuple[I64, I64, I64]] = [(np.zeros(0, np.int64),) * 3]
         for function, cast in zip(self.asks, casts, strict=True):
-            assert isinstance(cast, SpanVotes | TokenVotes)
-            if isinstance(cast, TokenVotes) and not spells_segments(cast.labels):
-                raise SettingError(
-                    f"the labeling function '{self.name}' counts spans of '{function.name}', which votes labels such "
-                    f"as {cast.labels[0]!r}; expected spans, or labels such as B-X"
-                )
-            spans, _ = as_spans(cast, data.offsets)
+            spans = spans_asked_for(cast, data.offsets, function.name, self.name, "counts")
             table = np.array([number.setdefault(one, len(number)) for one in spans.labels], np.int64)
             parts.append((spans.start, spans.end, table[spans.label] if len(table) else spans.label))
         start, end, label = (np.concatenate(columns) for columns in zip(*parts, strict=True))

@@ -18,9 +18,9 @@ from typing import Any
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError, shown
 from trellis.weak.functions.casts import Cast
+from trellis.weak.space import SILENCE
 
 KINDS = ("spans", "tokens", "links", "items")
-SILENCE = "_"  # in files
 _NAME = re.compile(r"[^\s,%\[\]]+")  # of columns too, which votes can be written to
 
 

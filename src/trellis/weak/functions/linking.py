@@ -15,9 +15,9 @@ from trellis.corpus import Corpus
 from trellis.errors import SettingError, shown
 from trellis.labels import first_tokens
 from trellis.labels.packed import ranges
-from trellis.weak.functions.casts import Cast, LinkVotes, SpanVotes, TokenVotes
+from trellis.weak.functions.casts import Cast, LinkVotes
 from trellis.weak.functions.contract import LabelingFunction, made_up
-from trellis.weak.functions.segments import as_spans, spells_segments
+from trellis.weak.functions.segments import spans_asked_for
 from trellis.weak.votes import ABSTAINS
 
 
@@ -33,14 +33,7 @@ class Linked(LabelingFunction):
         return self.made_of([self.function.on(data, first)], data)
 
     def made_of(self, casts: Sequence[Cast], data: Corpus) -> LinkVotes:
-        (cast,) = casts
-        assert isinstance(cast, SpanVotes | TokenVotes)
-        if isinstance(cast, TokenVotes) and not spells_segments(cast.labels):
-            raise SettingError(
-                f"the labeling function '{self.name}' links spans of '{self.function.name}', which votes labels such "
-                f"as {cast.labels[0]!r}; expected spans, or labels such as B-X"
-            )
-        spans, _ = as_spans(cast, data.offsets)
+        spans = spans_asked_for(casts[0], data.offsets, self.function.name, self.name, "links")
         together = np.full(data.tokens, ABSTAINS, np.int8)
         if self.ends:
             together[spans.start] = 0

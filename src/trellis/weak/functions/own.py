@@ -23,8 +23,9 @@ import numpy as np
 from trellis.corpus import Corpus
 from trellis.errors import SettingError, shown
 from trellis.weak.functions.casts import Cast, LinkVotes, SpanVotes, TokenVotes
-from trellis.weak.functions.contract import SILENCE, LabelingFunction, what_is_wrong
+from trellis.weak.functions.contract import LabelingFunction, what_is_wrong
 from trellis.weak.sentence import sentences_of
+from trellis.weak.space import SILENCE
 from trellis.weak.votes import ABSTAINS
 
 Function = Callable[[Any], Any]

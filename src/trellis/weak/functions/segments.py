@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.errors import SettingError
 from trellis.labels import detect, read_segments, segment_types
 from trellis.labels.encoding import OUTSIDE
 from trellis.labels.packed import ranges
-from trellis.weak.functions.casts import SpanVotes, TokenVotes
+from trellis.weak.functions.casts import Cast, SpanVotes, TokenVotes
 
 BOOL = NDArray[np.bool_]
 I64 = NDArray[np.int64]
@@ -26,6 +27,17 @@ def types_of(cast: SpanVotes | TokenVotes) -> list[str]:
     if isinstance(cast, TokenVotes):
         return segment_types(cast.labels)
     return [label for label in cast.labels if label != OUTSIDE]
+
+
+def spans_asked_for(cast: Cast, offsets: I64, asked: str, whose: str, does: str) -> SpanVotes:
+    """The spans that the function `asked` votes for, to a function that `does` something with them, or an error."""
+    assert isinstance(cast, SpanVotes | TokenVotes)
+    if isinstance(cast, TokenVotes) and not spells_segments(cast.labels):
+        raise SettingError(
+            f"the labeling function '{whose}' {does} spans of '{asked}', which votes labels such as "
+            f"{cast.labels[0]!r}; expected spans, or labels such as B-X"
+        )
+    return as_spans(cast, offsets)[0]
 
 
 def as_spans(cast: SpanVotes | TokenVotes, offsets: I64) -> tuple[SpanVotes, BOOL]:
