@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ScoredHMM,
         SemiCRF,
         SequentialClassifier,
+        SoftLabels,
         StructuredPerceptron,
         StructuredSVM,
     )
@@ -56,6 +57,7 @@ _HOMES = {
     "SemiCRF": "trellis.models",
     "SequentialClassifier": "trellis.models",
     "Smooth": "trellis.cascade",
+    "SoftLabels": "trellis.models",
     "Stage": "trellis.cascade",
     "TrellisError": "trellis.errors",
     "augmented": "trellis.fewlabels",
@@ -87,6 +89,7 @@ __all__ = [
     "SemiCRF",
     "SequentialClassifier",
     "Smooth",
+    "SoftLabels",
     "Stage",
     "StructuredPerceptron",
     "StructuredSVM",

@@ -16,7 +16,7 @@ from trellis.features import Packed
 from trellis.lattice import Allowed
 from trellis.lattice.rules import Rules
 from trellis.lattice.segments import SegmentTypes, SpanAttributes
-from trellis.losses import LOSSES, PARTIAL, PATHS, SOFT, Target, find_loss
+from trellis.losses import EVIDENCE, LOSSES, PARTIAL, PATHS, SOFT, Target, find_loss
 from trellis.models import Constraints
 from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
 from trellis.scoring import observed_layout, of_order, with_observed_arcs
@@ -25,7 +25,7 @@ from trellis.scoring.segments import SegmentLayout
 NAMES = ("O", "B-X", "I-X", "B-Y")
 KINDS = [
     (name, kind)
-    for kind, losses in (("gold", LOSSES), ("part", PARTIAL), ("evidence", PARTIAL), ("soft", SOFT))
+    for kind, losses in (("gold", LOSSES), ("part", PARTIAL), ("evidence", EVIDENCE), ("soft", SOFT))
     for name in losses
 ]
 

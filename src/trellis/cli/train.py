@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from trellis.cli import cascade, cascade_toml, config, options
+from trellis.cli import soft as soft_training
 from trellis.cli.cascade_unused import unused
 from trellis.cli.choosing import default_target, estimator_of, is_cascade, without_effect
 from trellis.cli.console import messages, print_json, say, say_if_first_run, training_progress
@@ -63,6 +64,7 @@ OPTIMIZERS = (
     "--longest", type=int, metavar="N", help="Most tokens of a segment (semi-crf); by default as in training."
 )
 @click.option("--partial", is_flag=True, help="In the target column ? is not known, and A|B is A or B.")
+@soft_training.soft_options
 @click.option("--all-pairs", is_flag=True, help="Weights for every attribute with every label, seen or not.")
 @click.option("--all-transitions", is_flag=True, help="Weights for every pair of neighbouring labels, seen or not.")
 @click.option("--raw", metavar="FILE", help="Text without labels to learn from, too (hmm: by EM).")
@@ -91,6 +93,10 @@ def train(
     model_type: str,
     at_most_once: str | None,
     penalties: str | None,
+    soft: bool,
+    label_model: str | None,
+    teach: object,
+    votes: bool,
     raw: str | None,
     dev: str | None,
     warm_start: str | None,
@@ -110,6 +116,7 @@ def train(
     Example:
       trellis train train.txt --columns word,pos,chunk --target chunk --l2 2.0 --model chunk.trellis
       trellis train --config chunk.toml --checkpoint run --resume
+      trellis train votes.txt --label-model believed.trellis --features ner --model names.trellis
       trellis train --config cascade.toml --set wire=marginal --set chunk.l2=0.5
     """
     ctx = click.get_current_context()
@@ -142,13 +149,27 @@ def train(
         say(f"trellis: warning: {idle}")
     say_if_first_run()
     names = options.names_of(columns)
-    corpus = read_conll(*files, columns=names, comments=comments)
+    believed = soft or label_model is not None
+    if believed or votes:
+        corpus = soft_training.read_columns(files, columns, comments)
+        names = list(corpus.file_columns or ()) or names
+    else:
+        corpus = read_conll(*files, columns=names, comments=comments)
     if not corpus.tokens:
         raise DataError("there is no token to learn from", files[0])
     if settings["features"] == "-":
         tagger.set_params(features=_features_from_input())
+    fit = type(tagger).fit
+    if believed:
+        soft_training.check_soft(tagger, model_type, staged)
+        lesson = soft_training.lesson_of(corpus, soft, label_model, teach, votes, target)
+        corpus, target, fit = lesson.corpus, lesson.target, lesson.fit
+    elif teach:
+        raise SettingError("--teach says how to learn from --soft or --label-model; give one of these")
     if not staged:
         tagger.set_params(target=target or default_target(tagger, list(corpus.columns)))
+    if votes:
+        soft_training.with_vote_features(tagger, corpus, tagger.target)
     if raw is not None:
         # like text to tag: columns of labels may be there or not
         more["raw"] = parse_conll(
@@ -159,9 +180,9 @@ def train(
     say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training {what}")
     with messages(), training_progress("training") as follow, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        tagger.fit(
-            corpus, dev=held_out, checkpoint=checkpoint, resume=resume, checkpoint_every=checkpoint_every, log=log,
-            progress=follow, **start, **more,
+        fit(
+            tagger, corpus, dev=held_out, checkpoint=checkpoint, resume=resume, checkpoint_every=checkpoint_every,
+            log=log, progress=follow, **start, **more,
         )  # fmt: skip
     for warning in caught:
         say(f"trellis: warning: {warning.message}")

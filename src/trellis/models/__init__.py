@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from trellis.models.scored_hmm import ScoredHMM
     from trellis.models.semi_crf import SemiCRF
     from trellis.models.sequential_classifier import SequentialClassifier
+    from trellis.models.soft_labels import SoftLabels
     from trellis.models.structured_perceptron import StructuredPerceptron
     from trellis.models.structured_svm import StructuredSVM
     from trellis.models.tagger import Tagger
@@ -38,6 +39,7 @@ _HOMES = {
     "ScoredHMM": "scored_hmm",
     "SemiCRF": "semi_crf",
     "SequentialClassifier": "sequential_classifier",
+    "SoftLabels": "soft_labels",
     "StructuredPerceptron": "structured_perceptron",
     "StructuredSVM": "structured_svm",
     "Tagger": "tagger",
@@ -57,6 +59,7 @@ __all__ = [
     "ScoredHMM",
     "SemiCRF",
     "SequentialClassifier",
+    "SoftLabels",
     "StructuredPerceptron",
     "StructuredSVM",
     "Tagger",

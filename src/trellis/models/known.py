@@ -32,9 +32,9 @@ WORTH_A_WEIGHT = 0.01  # probability from which on a soft label counts as seen w
 
 @dataclass(frozen=True)
 class Known:
-    """`labels`: their names; `gold: I32[tokens]`, a label that agrees with what is known; `kind`: gold, part,
-    evidence, soft or paths; `known: BOOL[tokens, labels]` for part and, with `evidence`, for that; `soft: F64[tokens,
-    labels]` for soft and paths; `pairs` for paths (as in `Target`); `seen: BOOL[tokens, labels]`, which labels count as seen at a token, if
+    """`labels`: their names; `gold: I32[tokens]`, a label that agrees with what is known; `kind`: gold, part, evidence,
+    soft or paths; `known: BOOL[tokens, labels]` for part and for `evidence`; `soft: F64[tokens, labels]` for soft and
+    paths; `pairs` for paths (as in `Target`); `seen: BOOL[tokens, labels]`, which labels count as seen at a token, if
     that is not just the gold one."""
 
     labels: list[str]
