@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         SoftLabels,
         StructuredPerceptron,
         StructuredSVM,
+        TextClassifier,
     )
 
 __version__ = "0.1.0"
@@ -59,6 +60,7 @@ _HOMES = {
     "Smooth": "trellis.cascade",
     "SoftLabels": "trellis.models",
     "Stage": "trellis.cascade",
+    "TextClassifier": "trellis.models",
     "TrellisError": "trellis.errors",
     "augmented": "trellis.fewlabels",
     "evaluate": "trellis.metrics",
@@ -93,6 +95,7 @@ __all__ = [
     "Stage",
     "StructuredPerceptron",
     "StructuredSVM",
+    "TextClassifier",
     "TrellisError",
     "augmented",
     "evaluate",

@@ -156,8 +156,10 @@ class TestTeach:
     def test_votes_as_features(self, corpus, model, votes):
         seen = weak.with_votes(corpus, votes)
         crf = weak.teach(tr.CRF("label", weak.vote_features(seen), l2=0.01), seen, model, votes)
-        unknown = tr.Corpus.from_lists({"word": [["Quito"]], "lf:cities": [["B-LOC"]], "lf:titles": [["_"]]})
-        assert crf.predict(unknown) == [["B-LOC"]]
+        unknown = tr.Corpus.from_lists(
+            {"word": [["in", "Quito", "."]], "lf:cities": [["_", "B-LOC", "_"]], "lf:titles": [["_"] * 3]}
+        )
+        assert crf.predict(unknown) == [["O", "B-LOC", "O"]]
 
     def test_rounds_that_are_none(self, corpus, model, votes):
         with pytest.raises(SettingError, match="rounds is -1"):

@@ -118,5 +118,10 @@ PRESETS: dict[str, Preset] = {
     "lexicon": Preset(
         "words of a lexicon's lattices: the word, whether it is known, affixes and edges", _LEXICON, _LEXICON_MORE
     ),
+    "texts": Preset(
+        "whole texts: their words, pairs of words, every three and four letters, and how long they are; tried on "
+        "comments on YouTube",
+        "word_ngrams(text, 1, 2)[0] + ngrams(text, 3, 4)[0] + word_count(text)[0]",
+    ),
     "morph": Preset("parts of speech with inflection: long suffixes, also of the neighbours", _MORPH),
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from trellis.models.structured_perceptron import StructuredPerceptron
     from trellis.models.structured_svm import StructuredSVM
     from trellis.models.tagger import Tagger
+    from trellis.models.text_classifier import TextClassifier
 
 _HOMES = {
     "CRF": "crf",
@@ -43,6 +44,7 @@ _HOMES = {
     "StructuredPerceptron": "structured_perceptron",
     "StructuredSVM": "structured_svm",
     "Tagger": "tagger",
+    "TextClassifier": "text_classifier",
     "load": "registry",
 }
 
@@ -63,6 +65,7 @@ __all__ = [
     "StructuredPerceptron",
     "StructuredSVM",
     "Tagger",
+    "TextClassifier",
     "load",
 ]
 
