@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +16,7 @@ from trellis.cli.weak_votes import GOLD, names_for
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
+    from trellis.cli.lessons import Asked
     from trellis.corpus import Column, Corpus
     from trellis.models import SoftLabels
 
@@ -37,14 +38,7 @@ def soft_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@dataclass(frozen=True)
-class Lesson:
-    """What is learnt from: `corpus` without the columns that only say what to learn; `fit` takes the tagger and what
-    else its own `fit` is told."""
-
-    corpus: Corpus
-    target: str
-    fit: Callable[..., Any]
+Fit = Callable[..., Any]  # the tagger, the data, and what else its own `fit` is told
 
 
 def check_soft(tagger: Any, model_type: str, staged: bool) -> None:
@@ -52,6 +46,21 @@ def check_soft(tagger: Any, model_type: str, staged: bool) -> None:
     if staged or "soft" not in inspect.signature(tagger.fit).parameters:
         kind = "cascade" if staged else model_type
         raise SettingError(f"--soft and --label-model are for a crf and its like; a {kind} needs labels")
+
+
+def check_rounds(settings: dict[str, Any], more: dict[str, Any]) -> None:
+    """A checkpoint is of one training."""
+    if settings.get("rounds") and more.get("checkpoint") is not None:
+        raise SettingError("a training of several rounds keeps no checkpoint; leave out --checkpoint or rounds")
+
+
+def teaching(text: object) -> dict[str, Any]:
+    """What --teach says."""
+    settings = options.table_of(text, "--teach") or {}
+    for name in settings:
+        if name not in _TEACH:
+            raise SettingError(f"--teach has no '{name}'; it has: {', '.join(_TEACH)}")
+    return settings
 
 
 def read_columns(files: Sequence[str], columns: str | None, comments: bool) -> Corpus:
@@ -62,19 +71,16 @@ def read_columns(files: Sequence[str], columns: str | None, comments: bool) -> C
     return concatenate([read_conll(path, columns=names_for(path, columns), comments=comments) for path in files])
 
 
-def lesson_of(
-    corpus: Corpus, soft: bool, label_model: str | None, teach: object, votes: bool, target: str | None
-) -> Lesson:
-    """As the options say; `votes`: whether features read them."""
-    settings = options.table_of(teach, "--teach") or {}
-    for name in settings:
-        if name not in _TEACH:
-            raise SettingError(f"--teach has no '{name}'; it has: {', '.join(_TEACH)}")
-    if soft and label_model is not None:
+def believed(corpus: Corpus, asked: Asked) -> tuple[Corpus, str, Fit]:
+    """The corpus without columns that only say what to learn, the target, and how a tagger learns that."""
+    settings = teaching(asked.teach)
+    if asked.soft and asked.label_model is not None:
         raise SettingError("--soft and --label-model are two ways to learn from what is believed; give one of them")
-    lesson = _from_votes(corpus, str(label_model), settings) if label_model else _from_file(corpus, settings)
-    kept = lesson.corpus if votes else _without_votes(lesson.corpus)
-    return replace(lesson, corpus=kept, target=target or lesson.target)
+    if asked.label_model is not None:
+        found, target, fit = _from_votes(corpus, asked.label_model, settings)
+    else:
+        found, target, fit = _from_file(corpus, settings)
+    return found if asked.votes else _without_votes(found), asked.target or target, fit
 
 
 def with_vote_features(tagger: Any, corpus: Corpus, target: str) -> None:
@@ -86,7 +92,7 @@ def with_vote_features(tagger: Any, corpus: Corpus, target: str) -> None:
     tagger.set_params(features=Features.of(own) + vote_features(corpus))
 
 
-def _from_votes(corpus: Corpus, label_model: str, settings: dict[str, Any]) -> Lesson:
+def _from_votes(corpus: Corpus, label_model: str, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
     from trellis.weak import load, teach
     from trellis.weak.columns import votes_like
 
@@ -94,14 +100,13 @@ def _from_votes(corpus: Corpus, label_model: str, settings: dict[str, Any]) -> L
     votes = votes_like(corpus, model.space_, model.functions_, model.linkers_, model.abstain_)
 
     def fit(tagger: Any, data: Corpus, **more: Any) -> None:
-        if settings.get("rounds") and more.get("checkpoint") is not None:
-            raise SettingError("a training of several rounds keeps no checkpoint; leave out --checkpoint or rounds")
+        check_rounds(settings, more)
         teach(tagger, data, model, votes, **settings, **more)
 
-    return Lesson(corpus, GOLD if GOLD in corpus.columns else LABEL, fit)
+    return corpus, GOLD if GOLD in corpus.columns else LABEL, fit
 
 
-def _from_file(corpus: Corpus, settings: dict[str, Any]) -> Lesson:
+def _from_file(corpus: Corpus, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
     others = [name for name in settings if name != "learn"]
     if others or settings.get("learn", "soft") not in ("soft", "evidence"):
         what = others[0] if others else f"learn={settings['learn']}"
@@ -117,7 +122,7 @@ def _from_file(corpus: Corpus, settings: dict[str, Any]) -> Lesson:
     last = next(name for name in reversed(list(corpus.columns)) if name not in columns)
     given = replace(corpus, columns={name: own for name, own in corpus.columns.items() if name not in columns})
     names = [name for name in corpus.file_columns or () if name not in columns]
-    return Lesson(
+    return (
         replace(given, file_columns=tuple(names) or None),
         LABEL if LABEL in given.columns else last,
         lambda tagger, data, **more: tagger.fit(data, soft=soft, **more),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trellis.models.lattice_crf import LatticeCRF
     from trellis.models.local_classifier import LocalClassifier
     from trellis.models.neural_crf import NeuralCRF
-    from trellis.models.registry import MODEL_TYPES, MODELS, load
+    from trellis.models.registry import ITEM_TYPES, MODEL_TYPES, MODELS, load
     from trellis.models.scored_hmm import ScoredHMM
     from trellis.models.semi_crf import SemiCRF
     from trellis.models.sequential_classifier import SequentialClassifier
@@ -31,6 +31,7 @@ _HOMES = {
     "CRF": "crf",
     "Constraints": "constraints",
     "HMM": "hmm",
+    "ITEM_TYPES": "registry",
     "KernelPerceptron": "kernel_perceptron",
     "LatticeCRF": "lattice_crf",
     "LocalClassifier": "local_classifier",
@@ -51,6 +52,7 @@ _HOMES = {
 __all__ = [
     "CRF",
     "HMM",
+    "ITEM_TYPES",
     "MODELS",
     "MODEL_TYPES",
     "Constraints",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ class TextClassifier(Trained[LinearChain]):
 
     After `fit`: as for a `CRF`; `columns_` are the fields.
     """
+
+    ignores: ClassVar[Mapping[str, str]] = {}
 
     _written = staticmethod(description_of)
     _read = staticmethod(model_from)

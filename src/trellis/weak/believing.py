@@ -35,20 +35,21 @@ SILENT = 0.8  # chosen on the valid parts of three sets of votes, where 0.6 to 0
 def soft_labels(
     model: LabelModel,
     votes: Votes,
-    learn: str = "evidence",
+    learn: str | None = None,
     silent: float | str | None = None,
     min_confidence: float = 0.0,
     keep: float = 1.0,
 ) -> SoftLabels:
     """What a fitted label model believes of votes, for `fit(data, soft=...)`.
 
-    learn, silent: as at the top of this file; silent is 0.8 for evidence where labels are of segments, and else what
-    the model says.
+    learn, silent: as at the top of this file. By default evidence where labels are of segments, with silent=0.8, and
+    soft where they are not: what was best where it was measured (docs/weak-supervision.md).
     min_confidence: tokens (items) whose best label is less probable than that are not known (learn="evidence" alone).
     keep: this share of the sentences (items) alone is learnt from, those that the model is surest of.
     """
     from trellis.models import SoftLabels
 
+    learn = learn or usual_way(model)
     _check(learn, silent, min_confidence, keep)
     if silent == "unknown" and model.space_.outside is not None and not _says_outside(model, votes):
         warnings.warn(
@@ -76,6 +77,11 @@ def soft_labels(
         pairs=list(pairs) if learn == "soft" and np.any(np.diff(votes.offsets) > 1) else None,
         weights=weights,
     )
+
+
+def usual_way(model: LabelModel) -> str:
+    """How labels are learnt where nothing else is said."""
+    return "soft" if model.space_.outside is None else "evidence"
 
 
 def _check(learn: str, silent: float | str | None, min_confidence: float, keep: float) -> None:

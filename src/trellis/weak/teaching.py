@@ -24,7 +24,7 @@ def teach(
     data: Any,
     model: LabelModel,
     votes: Votes,
-    learn: str = "evidence",
+    learn: str | None = None,
     silent: float | str | None = None,
     min_confidence: float = 0.0,
     keep: float = 1.0,
