@@ -29,6 +29,7 @@ from trellis import (
     SemiCRF,
     SequentialClassifier,
     Stage,
+    TextClassifier,
     load,
 )
 from trellis.corpus import parse_conll
@@ -124,6 +125,8 @@ ITEMS = {
     "coarse": {"unwanted": ["spam", "junk"], "mail": ["ham", "spam"]},
     "votes": [["ham ham mail"], ["spam spam unwanted"], ["_ _ ham"], ["junk junk junk"], ["spam ham spam"], ["_ _ _"]],
 }
+TEXTS = ["Check out my page!", "lovely song", "her voice is lovely", "Check this: www.example"]
+MORE_TEXTS = ["check my song", "", "Lovely, LOVELY page\u2019s", "नमस्ते"]
 EXPRESSION = "word[-1:1] + suffix(word, 1, 2)[0] + (pos[-1] & pos[0]) + bag(pos[-2:2]) + transitions(pos[0])"
 
 
@@ -166,6 +169,7 @@ def models():
         arcs = "word[0] + transitions(pos[0])"
         yield "sequential-arcs", SequentialClassifier("ner", arcs, encoding="iob2").fit(corpus), new
         yield "local", LocalClassifier("ner", words, tag_dictionary=2).fit(corpus), new
+        yield "texts", TextClassifier(features="texts", l2=0.1).fit(TEXTS, ["spam", "ham", "ham", "spam"]), MORE_TEXTS
         sizes = {"embedding": 4, "letters": 2, "filters": 3, "hidden": 3, "epochs": 2}
         yield "neural", NeuralCRF("ner", words, vectors="vectors.txt", layers=2, **sizes).fit(corpus), UNKNOWN
         alone = NeuralCRF("ner", "", inputs="pos", order=2, encoding="iob2", **sizes).fit(corpus)
@@ -234,6 +238,8 @@ def marginals(model, read):
     """None for models that have no probabilities."""
     if isinstance(model, KernelPerceptron):
         return []
+    if isinstance(model, TextClassifier):
+        return [[row] for row in np.round(model.predict_marginals(read), 9).tolist()]
     return [np.round(rows, 9).tolist() for rows in model.predict_marginals(read)]
 
 

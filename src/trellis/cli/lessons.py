@@ -9,6 +9,7 @@ from typing import Any
 
 from trellis.cli import options
 from trellis.cli.choosing import default_target
+from trellis.cli.weak_votes import is_items
 from trellis.errors import DataError, SettingError
 
 
@@ -55,6 +56,8 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
         soft.check_soft(tagger, model_type, staged)
     elif asked.teach:
         raise SettingError("--teach says how to learn from --soft or --label-model; give one of these")
+    for path in filter(is_items, asked.files):
+        raise SettingError(f"{path} is a file of items; give --model-type text-classifier, or a column file")
     names, target = options.names_of(asked.columns), asked.target
     if asked.believed or asked.votes:
         corpus = soft.read_columns(asked.files, asked.columns, asked.comments)
