@@ -41,7 +41,7 @@ def with_votes(corpus: Corpus, votes: Votes) -> Corpus:
 def vote_features(data: Corpus | Sequence[str], window: int = 1) -> Features:
     """Features of the votes on a token and on so many tokens to either side, to be added to others:
 
-        tr.CRF("label", tr.preset("ner") + weak.vote_features(corpus))
+        tr.CRF("label", trellis.features.preset("ner") + weak.vote_features(corpus))
 
     data: a corpus, or the names of its columns, of which those that begin with lf: or link: are read.
     """
