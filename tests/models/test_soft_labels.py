@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from trellis import CRF, LocalClassifier, SemiCRF, SoftLabels
+from trellis import CRF, Corpus, LocalClassifier, SemiCRF, SoftLabels
 from trellis.errors import DataError, SettingError
 
 X = [[["a", "x"], ["b"]], [["b", "x"], ["c"], ["a"]], [["c"]]]
@@ -115,3 +115,23 @@ def test_what_does_not_fit(given, error, message):
 def test_names_given_twice():
     with pytest.raises(SettingError, match="labels are named twice"):
         CRF().fit(X, soft=SoftLabels(certain(), NAMES), labels=["A", "B", "D"])
+
+
+class TestColumns:
+    """As data sets of other programs have them."""
+
+    def test_of_sentences(self):
+        corpus = Corpus.from_lists({"word": [["a", "b"], ["b", "c", "a"], ["c"]]})
+        found = SoftLabels(certain(), NAMES, weights=np.array([1.0, 0.0, 1.0])).columns(corpus)
+        assert found["tokens"] == [["a", "b"], ["c"]]
+        assert found["tags"] == [[0, 1], [2]]
+        assert found["soft"][1] == [[0.0, 0.0, 1.0]]
+
+    def test_of_texts(self):
+        soft = SoftLabels([np.array([[0.25, 0.75]]), np.array([[2.0, 2.0]])], ["A", "B"], evidence=True)
+        found = soft.columns(["one", "two"])
+        assert found == {"text": ["one", "two"], "label": [1, 0], "soft": [[0.25, 0.75], [0.5, 0.5]]}
+
+    def test_of_other_data(self):
+        with pytest.raises(DataError, match="soft labels of 3 sentences do not fit data of 1"):
+            SoftLabels(certain(), NAMES).columns(["one"])

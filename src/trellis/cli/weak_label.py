@@ -29,6 +29,7 @@ LABEL, CHANCE = "label", "p:"  # names of the columns that are added
 @click.option("--columns", metavar="NAMES", help="Names of the columns; else as in VOTES.columns or columns.txt.")
 @click.option("--name", default="label", show_default=True, help="Of items: the field for the label.")
 @click.option("--marginals", is_flag=True, help="Add a column LABEL:PROBABILITY for every label.")
+@click.option("--jsonl", is_flag=True, help="Of column files: a JSON object a sentence, with tokens, tags and soft.")
 @click.option("--items", is_flag=True, help="VOTES are items, JSON lines, as those of .jsonl and .json files are.")
 @click.option("--keep-votes", is_flag=True, help="Keep the columns with votes, which are else left out.")
 @options.comments
@@ -40,6 +41,7 @@ def label_(
     columns: str | None,
     name: str,
     marginals: bool,
+    jsonl: bool,
     items: bool,
     keep_votes: bool,
     comments: bool,
@@ -56,6 +58,7 @@ def label_(
     Example:
       trellis weak label believed.trellis votes.txt --output train.txt
       trellis weak label believed.trellis test.votes.txt | trellis score -
+      trellis weak label believed.trellis votes.txt --jsonl --output train.jsonl
     """
     from trellis.weak import load
 
@@ -64,7 +67,13 @@ def label_(
     believed = load(model)
     with saying_warnings(), ExitStack() as stack:
         sink = open_sink(output, stack)
-        if items or is_items(file):
+        if jsonl and (items or is_items(file) or marginals or keep_votes):
+            raise SettingError(
+                "--jsonl is for column files, and has probabilities already; leave the other options out"
+            )
+        if jsonl:
+            tally = _sentences(believed, file, sink, columns, comments, stack)
+        elif items or is_items(file):
             tally = _items(believed, file, sink, name, marginals, keep_votes)
         else:
             tally = _tokens(believed, file, sink, output, columns, marginals, keep_votes, comments, stack)
@@ -102,6 +111,38 @@ def _tokens(
     added = [LABEL, *(f"{CHANCE}{label}" for label in model.labels_ if marginals)]
     if output is not None and output != "-":
         write_output(f"{output}.columns", ("\n".join([*names, *added]) + "\n").encode())
+    return tally
+
+
+def _sentences(
+    model: LabelModel, file: str, sink: Any, columns: str | None, comments: bool, stack: ExitStack
+) -> dict[str, int]:
+    """A JSON object for each: other programs read such lines, as columns of a data set."""
+    import json
+
+    import numpy as np
+
+    from trellis.corpus import stream_conll
+    from trellis.files import open_bytes, write_all
+    from trellis.weak import soft_labels
+    from trellis.weak.columns import votes_like
+
+    tally = {"sentences": 0, "tokens": 0}
+    source = stack.enter_context(open_bytes(file))
+    for piece in stream_conll(source, names_for(file, columns), file, comments=comments):
+        corpus = piece.corpus
+        if not corpus.tokens:
+            continue
+        votes = votes_like(corpus, model.space_, model.functions_, model.linkers_, model.abstain_, tally["tokens"])
+        soft = soft_labels(model, votes, learn="soft")
+        found = soft.columns(corpus)
+        for tokens, tags, rows in zip(found["tokens"], found["tags"], found["soft"], strict=True):
+            named = [soft.labels[k] for k in tags]
+            chances = [dict(zip(soft.labels, np.round(row, 6).tolist(), strict=True)) for row in rows]
+            line = {"tokens": tokens, "tags": named, "soft": chances}
+            write_all(sink, json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        tally["sentences"] += len(corpus)
+        tally["tokens"] += corpus.tokens
     return tally
 
 

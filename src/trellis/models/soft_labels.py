@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError, shown
 
 F64 = NDArray[np.float64]
@@ -78,6 +79,29 @@ class SoftLabels:
             rows *= np.repeat(self.weights, [len(one) for one in self.rows])[:, None]
         which, label = np.nonzero((rows >= least) & (rows > 0.0))
         return which, [self.labels[j] for j in label.tolist()], rows[which, label]
+
+    def columns(self, data: Corpus | Sequence[str], column: str | None = None) -> dict[str, list[Any]]:
+        """Columns as `datasets.Dataset.from_dict` (Hugging Face) takes them, and as JSON lines hold them.
+
+        Of sentences `tokens`, `tags` (numbers of the most probable labels) and `soft` (probabilities, a list for each
+        token); of texts `text`, `label` and `soft`. data: a corpus, of which `column` are the tokens, the first one by
+        default; or texts. Sentences of weight 0 are left out. The names of the numbers are `labels`.
+        """
+        rows = [np.asarray(one, np.float64) for one in self.rows]
+        rows = [one / one.sum(axis=1, keepdims=True) for one in rows]
+        of_texts, tokens = not isinstance(data, Corpus), list[Any](data if not isinstance(data, Corpus) else ())
+        if isinstance(data, Corpus):
+            tokens += data.sentences(column or next(iter(data.columns)))
+        if len(tokens) != len(rows) or not (of_texts or list(map(len, tokens)) == list(map(len, rows))):
+            raise DataError(
+                f"soft labels of {len(rows)} sentences do not fit data of {len(tokens)}, or of other lengths"
+            )
+        kept = range(len(rows)) if self.weights is None else np.flatnonzero(self.weights).tolist()
+        best = [rows[s].argmax(axis=1).tolist() for s in kept]
+        if of_texts:
+            soft = [rows[s][0].tolist() for s in kept]
+            return {"text": [tokens[s] for s in kept], "label": [one for (one,) in best], "soft": soft}
+        return {"tokens": [tokens[s] for s in kept], "tags": best, "soft": [rows[s].tolist() for s in kept]}
 
 
 def names_of(names: Sequence[str]) -> list[str]:
