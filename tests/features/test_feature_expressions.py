@@ -22,6 +22,7 @@ from trellis.features.notation import parse_templates
 from trellis.features.template import View, quoted
 
 COLUMNS = ["word", "pos", "é", "word-form", "class", "chunk"]
+PAIRS = ["subject_type", "object_type", "order", "distance", "pattern", "before", "between"]  # what `relations` reads
 word, pos = columns("word", "pos")
 
 
@@ -232,8 +233,8 @@ def test_text_and_python_are_the_same_and_what_is_printed_can_be_read(expression
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_built_upon(name):
     (own,) = word[9].templates()
-    built = templates_for(f'preset("{name}") + word[9]', COLUMNS, "chunk")
-    plain = templates_for(name, COLUMNS, "chunk")
+    built = templates_for(f'preset("{name}") + word[9]', [*COLUMNS, *PAIRS], "chunk")
+    plain = templates_for(name, [*COLUMNS, *PAIRS], "chunk")
     assert built[-1] == own
     assert [template.parts for template in built[:-1]] == [template.parts for template in plain]
     assert [template.on_transitions for template in built[:-1]] == [template.on_transitions for template in plain]
@@ -241,8 +242,9 @@ def test_every_preset_can_be_built_upon(name):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_in_python_is_the_same(name):
-    built = templates_for(trellis.features.preset(name, COLUMNS, "chunk") + word[9], COLUMNS, "chunk")
-    assert built == templates_for(f'preset("{name}") + word[9]', COLUMNS, "chunk")
+    columns = [*COLUMNS, *PAIRS]
+    built = templates_for(trellis.features.preset(name, columns, "chunk") + word[9], columns, "chunk")
+    assert built == templates_for(f'preset("{name}") + word[9]', columns, "chunk")
     assert trellis.features.preset(name).templates()
 
 

@@ -6,28 +6,44 @@ from collections import Counter
 
 import pytest
 
+from trellis.corpus import Corpus
 from trellis.errors import SettingError
 from trellis.features import PRESETS, TemplateFeatures, preset, templates_for
-from trellis.models import CRF
+from trellis.models import CRF, LocalClassifier
 from trellis.studies.ner_strings import ner_strings
 
 SIZES = {
     "altun-s1": 1, "altun-s2": 8, "altun-s3": 24, "azuma-pos": 26, "azuma-chunk": 28, "chunking": 19,
-    "ner": 49, "pos": 30, "lexicon": 9, "morph": 30,
+    "ner": 49, "pos": 30, "lexicon": 9, "morph": 30, "relations": 5,
 }  # fmt: skip
 
 
+PAIRS = ["subject_type", "object_type", "order", "distance", "pattern", "before", "between", "after"]
+ON_TOKENS = [name for name in PRESETS if name != "relations"]
+
+
 def test_every_preset_has_its_number_of_templates_and_a_source():
-    assert {name: len(templates_for(name, ["word", "pos", "y"], "y")) for name in PRESETS} == SIZES
+    columns = {"relations": [*PAIRS, "y"]}
+    found = {name: len(templates_for(name, columns.get(name, ["word", "pos", "y"]), "y")) for name in PRESETS}
+    assert found == SIZES
     assert all(preset.source for preset in PRESETS.values())
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", ON_TOKENS)
 def test_a_model_can_be_trained_with_it(name, corpus, heldout):
     target = "pos" if name == "azuma-pos" else "chunk"
     crf = CRF(target=target, features=name, l2=1.0).fit(corpus)
     assert crf.converged_
     assert crf.score(heldout) > 0.3
+
+
+def test_a_classifier_of_pairs_of_names_can_be_trained_with_relations():
+    told = [("X founded Y", "founded", "founder"), ("X sued Y", "sued", "none"), ("X left Y", "left", "none")] * 4
+    kinds = {"subject_type": "PER", "object_type": "ORG", "order": "subject first", "distance": "1", "before": "_"}
+    columns = {name: [[value] for _ in told] for name, value in kinds.items()}
+    columns |= {name: [[one[k]] for one in told] for k, name in enumerate(["pattern", "between", "relation"])}
+    pairs = Corpus.from_lists(columns)
+    assert LocalClassifier(target="relation", features="relations").fit(pairs).score(pairs) == 1.0
 
 
 def test_names_need_words_only_and_use_parts_of_speech_where_there_are_any():

@@ -17,6 +17,7 @@ from trellis.features.notation import parse_templates
 from trellis.features.template import CRFPP, WAPITI, Part, View, can_be_written, quoted, unquoted
 
 COLUMNS = ["word", "pos", "chunk"]
+PAIRS = ["subject_type", "object_type", "order", "distance", "pattern", "before", "between"]  # what `relations` reads
 
 
 def parsed(text, columns=COLUMNS, target="chunk"):
@@ -308,7 +309,7 @@ class TestWhereTemplatesComeFrom:
 
     @pytest.mark.parametrize("name", PRESETS)
     def test_every_preset_can_be_read_and_says_where_it_is_from(self, name):
-        assert templates_for(name, COLUMNS, "chunk")
+        assert templates_for(name, [*COLUMNS, *PAIRS], "chunk")
         assert PRESETS[name].source
 
     def test_lines_as_they_are(self):

@@ -88,6 +88,13 @@ _LEXICON_MORE = (
     ("after", "(suffix(word, 1)[0] & after[0]) + (suffix(word, 2)[0] & after[0])"),
 )
 
+# a pair of names in a sentence, as weak.relate makes records of it: never the names, so that it holds for others, too
+_RELATIONS = """
+pattern[0] + distance[0] + (subject_type[0] & object_type[0] & order[0])
++ (subject_type[0] & object_type[0] & order[0] & each(between, " ")[0])
++ (subject_type[0] & object_type[0] & order[0] & each(before, " ")[0])
+"""
+
 PRESETS: dict[str, Preset] = {
     "altun-s1": Preset("Altun et al. 2003, S1: the word", "word[0]"),
     "altun-s2": Preset(
@@ -124,4 +131,8 @@ PRESETS: dict[str, Preset] = {
         "word_ngrams(text, 1, 2)[0] + ngrams(text, 3, 4)[0] + word_count(text)[0]",
     ),
     "morph": Preset("parts of speech with inflection: long suffixes, also of the neighbours", _MORPH),
+    "relations": Preset(
+        "relations of two names in a sentence: the words between and before them, by types and order; the pattern",
+        _RELATIONS,
+    ),
 }

@@ -4,6 +4,7 @@
     weak.apply(functions, corpus) -> Votes                                            what they say
     weak.analyze(votes, gold) -> Analysis                                             how they do, and where they clash
     weak.HMMAggregator().fit(votes) -> labels and their probabilities                 whom to believe
+    weak.relate(weak.KnowledgeBase.read("kb.tsv"), corpus) -> pairs of names          facts label relations
 
 Names are imported when they are first used.
 """
@@ -21,6 +22,16 @@ if TYPE_CHECKING:
     from trellis.weak.choosing import choose
     from trellis.weak.columns import gold_of, votes_of
     from trellis.weak.conflicts import conflict_examples
+    from trellis.weak.distant import (
+        KnowledgeBase,
+        Relating,
+        known_fact,
+        read_relations,
+        relate,
+        relate_stream,
+        score_new_facts,
+        score_relations,
+    )
     from trellis.weak.functions import (
         LabelingFunction,
         column,
@@ -60,6 +71,9 @@ if TYPE_CHECKING:
     from trellis.weak.votes import Votes
     from trellis.weak.wrench import read_wrench
 
+_DISTANT = (
+    "KnowledgeBase Relating known_fact read_relations relate relate_stream score_new_facts score_relations"
+).split()
 _FUNCTIONS = (
     "LabelingFunction column consistent gazetteer items linked links load_functions model pattern shape spans "
     "text_pattern tokens words"
@@ -68,6 +82,7 @@ _MODELS = (
     "DawidSkene Generative HMMAggregator LabelModel LinkedHMM MajorityVote Triplets WeightedVote label_model load"
 ).split()
 _HOMES = {
+    **dict.fromkeys(_DISTANT, "distant"),
     **dict.fromkeys(_FUNCTIONS, "functions"),
     **dict.fromkeys(_MODELS, "models"),
     "Analysis": "reports",
@@ -97,10 +112,12 @@ __all__ = [
     "Generative",
     "HMMAggregator",
     "Items",
+    "KnowledgeBase",
     "LabelModel",
     "LabelingFunction",
     "LinkedHMM",
     "MajorityVote",
+    "Relating",
     "Sentence",
     "Space",
     "Triplets",
@@ -116,6 +133,7 @@ __all__ = [
     "gazetteer",
     "gold_of",
     "items",
+    "known_fact",
     "label_model",
     "linked",
     "links",
@@ -124,7 +142,12 @@ __all__ = [
     "model",
     "pattern",
     "read_items",
+    "read_relations",
     "read_wrench",
+    "relate",
+    "relate_stream",
+    "score_new_facts",
+    "score_relations",
     "shape",
     "soft_labels",
     "spans",

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.corpus import Corpus
+from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError, TrellisError, shown
 from trellis.features.functions.gazetteer import GAZETTEER, Gazetteer
 from trellis.features.functions.trie import Trie
@@ -22,33 +22,31 @@ from trellis.weak.functions.contract import LabelingFunction, check_label, colum
 I64 = NDArray[np.int64]
 
 
-class PhraseList(LabelingFunction):
-    """As `gazetteer` says."""
+class Phrases:
+    """Phrases, their tokens apart by spaces, and where they stand in a text."""
 
-    def __init__(self, phrases: Gazetteer, lower: bool, name: str | None, column: str | None, otherwise: str):
-        super().__init__("spans", name, otherwise)
-        self.phrases, self.lower, self.column = phrases, lower, column
-        for label in phrases.types:
-            check_label(label, f"the labeling function '{self.name}'", "spans")
+    def __init__(self, listed: Gazetteer, lower: bool):
+        self.listed, self.lower = listed, lower
 
     @cached_property
     def _root(self) -> I64:
         """I64[words]: the node that a word leads to from the root of the trie, or -1."""
-        trie = self.phrases.trie
+        trie = self.listed.trie
         root = np.full(len(trie.words), -1, np.int64)
         begin = trie.edges[: trie.children[1]]  # their parent is node 0, so the edges are the words
         root[begin] = np.arange(1, len(begin) + 1)
         return root
 
-    def on(self, data: Corpus, first: int = 0) -> SpanVotes:
-        column, trie = column_of(data, self.column, self.name), self.phrases.trie
+    def found(self, column: Column, offsets: I64) -> SpanVotes:
+        """From left to right the longest phrase; labels are the types of the list."""
+        trie = self.listed.trie
         words = map(str.lower, column.strings) if self.lower else column.strings
         # once per distinct string
         table = np.fromiter(map(trie.words.get, words, repeat(-1)), np.int64, len(column.strings))
         tokens = table[column.ids]
         if worthwhile(len(tokens)):
-            return self._longest(tokens, data.offsets, trie)
-        return SpanVotes.apart(*trie.matches(tokens, data.offsets), self.phrases.types)
+            return self._longest(tokens, offsets, trie)
+        return SpanVotes.apart(*trie.matches(tokens, offsets), self.listed.types)
 
     def _longest(self, tokens: I64, offsets: I64, trie: Trie) -> SpanVotes:
         """What would be left of all matches, without looking for the others."""
@@ -57,7 +55,20 @@ class PhraseList(LabelingFunction):
         out = np.empty((3, len(tokens)), np.int64)
         found = longest_phrases(tokens, offsets, self._root, trie.edges, trie.children, trie.first, out)
         start, end, node = out[:, :found].copy()
-        return SpanVotes(start, end, trie.types[trie.first[node]], tuple(self.phrases.types))
+        return SpanVotes(start, end, trie.types[trie.first[node]], tuple(self.listed.types))
+
+
+class PhraseList(LabelingFunction):
+    """As `gazetteer` says."""
+
+    def __init__(self, phrases: Gazetteer, lower: bool, name: str | None, column: str | None, otherwise: str):
+        super().__init__("spans", name, otherwise)
+        self.phrases, self.column = Phrases(phrases, lower), column
+        for label in phrases.types:
+            check_label(label, f"the labeling function '{self.name}'", "spans")
+
+    def on(self, data: Corpus, first: int = 0) -> SpanVotes:
+        return self.phrases.found(column_of(data, self.column, self.name), data.offsets)
 
 
 def gazetteer(
