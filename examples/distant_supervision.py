@@ -19,7 +19,6 @@ import trellis as tr
 from trellis import weak
 
 HERE = Path(__file__).parent / "distant"
-FIELDS = ["subject_type", "object_type", "order", "distance", "pattern", "before", "between", "relation"]
 NEGATIVES = [0.01, 0.1, 0.3, 1.0]
 PRIORS = [0.1, 0.3, 1.0]
 FOLDS = 5
@@ -31,17 +30,8 @@ def read(name: str) -> tr.Corpus:
     return tr.read_conll(HERE / name, columns=["word", "entity"])
 
 
-def as_corpus(records: Records) -> tr.Corpus:
-    """A record as a sentence of one token; `_` stands for nothing."""
-    return tr.Corpus.from_lists({name: [[record[name] or "_"] for record in records] for name in FIELDS})
-
-
-def trained(records: Records, l2: float) -> tr.LocalClassifier:
-    return tr.LocalClassifier(target="relation", features="relations", l2=l2).fit(as_corpus(records))
-
-
-def predicted(model: tr.LocalClassifier, records: Records) -> list[str]:
-    return [label for (label,) in model.predict(as_corpus(records))]
+def trained(records: Records, l2: float) -> tr.TextClassifier:
+    return tr.TextClassifier(target="relation", features="relations", l2=l2).fit(records)
 
 
 def stated(records: Records) -> list[tuple]:
@@ -59,7 +49,7 @@ def cross_validated(kb: weak.KnowledgeBase, text: tr.Corpus, negatives: float, l
         model = trained([one for one in learnt if one["sentence"] % FOLDS != fold], l2)
         part = [one for one in judged if one["sentence"] % FOLDS == fold]
         pairs += part
-        answers += predicted(model, part)
+        answers += model.predict(part)
     return weak.score_relations(stated(judged), pairs, answers).f1
 
 
@@ -86,7 +76,7 @@ def compare() -> dict[str, tuple]:
     pairs = weak.relate(kb, test, entities="entity", negatives=0.0, every=True, several="leave").records
     said = {
         "matching alone": (known, [one["relation"] for one in known]),
-        "classifier": (pairs, predicted(trained(examples.records, l2), pairs)),
+        "classifier": (pairs, trained(examples.records, l2).predict(pairs)),
     }
     return {
         name: (weak.score_relations(gold, *answer), weak.score_new_facts(kb, gold, *answer))

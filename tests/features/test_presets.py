@@ -14,16 +14,16 @@ from trellis.studies.ner_strings import ner_strings
 
 SIZES = {
     "altun-s1": 1, "altun-s2": 8, "altun-s3": 24, "azuma-pos": 26, "azuma-chunk": 28, "chunking": 19,
-    "ner": 49, "pos": 30, "lexicon": 9, "morph": 30, "relations": 5,
+    "ner": 49, "pos": 30, "lexicon": 9, "texts": 5, "morph": 30, "relations": 5,
 }  # fmt: skip
 
 
 PAIRS = ["subject_type", "object_type", "order", "distance", "pattern", "before", "between", "after"]
-ON_TOKENS = [name for name in PRESETS if name != "relations"]
+ON_TOKENS = [name for name in PRESETS if name not in ("relations", "texts")]
 
 
 def test_every_preset_has_its_number_of_templates_and_a_source():
-    columns = {"relations": [*PAIRS, "y"]}
+    columns = {"relations": [*PAIRS, "y"], "texts": ["text", "y"]}
     found = {name: len(templates_for(name, columns.get(name, ["word", "pos", "y"]), "y")) for name in PRESETS}
     assert found == SIZES
     assert all(preset.source for preset in PRESETS.values())
