@@ -232,8 +232,8 @@ def test_text_and_python_are_the_same_and_what_is_printed_can_be_read(expression
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_built_upon(name):
     (own,) = word[9].templates()
-    built = templates_for(f'preset("{name}") + word[9]', COLUMNS, "chunk")
-    plain = templates_for(name, COLUMNS, "chunk")
+    built = templates_for(f'preset("{name}") + word[9]', [*COLUMNS, "text"], "chunk")
+    plain = templates_for(name, [*COLUMNS, "text"], "chunk")
     assert built[-1] == own
     assert [template.parts for template in built[:-1]] == [template.parts for template in plain]
     assert [template.on_transitions for template in built[:-1]] == [template.on_transitions for template in plain]
@@ -241,8 +241,10 @@ def test_every_preset_can_be_built_upon(name):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_in_python_is_the_same(name):
-    built = templates_for(trellis.features.preset(name, COLUMNS, "chunk") + word[9], COLUMNS, "chunk")
-    assert built == templates_for(f'preset("{name}") + word[9]', COLUMNS, "chunk")
+    built = templates_for(
+        trellis.features.preset(name, [*COLUMNS, "text"], "chunk") + word[9], [*COLUMNS, "text"], "chunk"
+    )
+    assert built == templates_for(f'preset("{name}") + word[9]', [*COLUMNS, "text"], "chunk")
     assert trellis.features.preset(name).templates()
 
 

@@ -308,7 +308,7 @@ class TestWhereTemplatesComeFrom:
 
     @pytest.mark.parametrize("name", PRESETS)
     def test_every_preset_can_be_read_and_says_where_it_is_from(self, name):
-        assert templates_for(name, COLUMNS, "chunk")
+        assert templates_for(name, [*COLUMNS, "text"], "chunk")
         assert PRESETS[name].source
 
     def test_lines_as_they_are(self):

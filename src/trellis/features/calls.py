@@ -14,6 +14,7 @@ ARGUMENTS = {
     "prefix": "n",
     "suffix": "n",
     "ngrams": "n",
+    "words": "[n]",
     "regex": '"pattern"',
     "find": '"pattern"',
     "t": '"pattern"',

@@ -88,6 +88,10 @@ _LEXICON_MORE = (
     ("after", "(suffix(word, 1)[0] & after[0]) + (suffix(word, 2)[0] & after[0])"),
 )
 
+# is_first is there in every text, of which each is a sentence of one token: so labels have a weight of their own, which
+# is all there is to say of an empty text
+_TEXTS = "words(text, 1, 2)[0] + is_first(text)[0]"
+
 PRESETS: dict[str, Preset] = {
     "altun-s1": Preset("Altun et al. 2003, S1: the word", "word[0]"),
     "altun-s2": Preset(
@@ -117,6 +121,9 @@ PRESETS: dict[str, Preset] = {
     "pos": Preset("parts of speech from words: affixes, shapes, neighbours; tried on UD English", _POS),
     "lexicon": Preset(
         "words of a lexicon's lattices: the word, whether it is known, affixes and edges", _LEXICON, _LEXICON_MORE
+    ),
+    "texts": Preset(
+        "whole texts: words, pairs of neighbours, how frequent labels are; tried on YouTube comments", _TEXTS
     ),
     "morph": Preset("parts of speech with inflection: long suffixes, also of the neighbours", _MORPH),
 }

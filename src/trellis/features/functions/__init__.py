@@ -20,6 +20,7 @@ FUNCTIONS = Registry(
     prefix="affixes.PREFIX",
     suffix="affixes.SUFFIX",
     ngrams="parts.NGRAMS",
+    words="texts.WORDS",
     shape="shapes.SHAPE",
     short_shape="shapes.SHORT_SHAPE",
     is_capitalized="kinds.IS_CAPITALIZED",
