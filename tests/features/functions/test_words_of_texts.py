@@ -20,9 +20,9 @@ def values(text, *arguments):
     ("text", "expected"),
     [
         ("Check  out my\tNEW channel", ["check", "out", "my", "new", "channel"]),
-        ("Don't, can’t: rock'n'roll", ["don't", ",", "can't", ":", "rock'n'roll"]),
+        ("Don't, can\u2019t: rock'n'roll", ["don't", ",", "can't", ":", "rock'n'roll"]),
         ("'quoted' dogs'", ["'", "quoted", "'", "dogs", "'"]),
-        ("http://a-b.com/x_1?y=2", ["http", ":", "/", "/", "a", "-", "b", ".", "com", "/", "x", "_", "1", "?", "y", "=", "2"]),
+        ("http://a-b.com/x_1", ["http", ":", "/", "/", "a", "-", "b", ".", "com", "/", "x", "_", "1"]),
         ("so good!!! <3 ❤", ["so", "good", "!", "!", "!", "<", "3", "❤"]),
         ("ÉTÉ été e\u0301te\u0301", ["été", "été", "e\u0301te\u0301"]),
         ("हिन्दी में", ["हिन्दी", "में"]),
@@ -30,7 +30,7 @@ def values(text, *arguments):
         ("", []),
         (" \n\t\u00a0", []),
     ],
-)  # fmt: skip
+)
 def test_words_are_runs_of_letters_and_digits_and_all_other_signs(text, expected):
     assert words_of(text) == expected
 

@@ -30,7 +30,7 @@ _WORD = re.compile(rf"[^\W_](?:{_RUN})?(?:'{_RUN})*|[^\w\s]|_")
 
 def words_of(text: str) -> list[str]:
     """The words of a text, in order."""
-    return _WORD.findall(text.lower().replace("’", "'"))
+    return _WORD.findall(text.lower().replace("\u2019", "'"))
 
 
 def _check(arguments: Arguments) -> None:
