@@ -28,8 +28,10 @@ if TYPE_CHECKING:
         ScoredHMM,
         SemiCRF,
         SequentialClassifier,
+        SoftLabels,
         StructuredPerceptron,
         StructuredSVM,
+        TextClassifier,
     )
 
 __version__ = "0.1.0"
@@ -56,7 +58,9 @@ _HOMES = {
     "SemiCRF": "trellis.models",
     "SequentialClassifier": "trellis.models",
     "Smooth": "trellis.cascade",
+    "SoftLabels": "trellis.models",
     "Stage": "trellis.cascade",
+    "TextClassifier": "trellis.models",
     "TrellisError": "trellis.errors",
     "augmented": "trellis.fewlabels",
     "evaluate": "trellis.metrics",
@@ -87,9 +91,11 @@ __all__ = [
     "SemiCRF",
     "SequentialClassifier",
     "Smooth",
+    "SoftLabels",
     "Stage",
     "StructuredPerceptron",
     "StructuredSVM",
+    "TextClassifier",
     "TrellisError",
     "augmented",
     "evaluate",

@@ -31,13 +31,18 @@ def hamming(path, gold, costs):
     return sum(costs[g] for j, g in zip(path, gold, strict=True) if j != g)
 
 
-def loss_of(name, scores, transitions, gold, costs, known=None, soft=None, more=None):
+def loss_of(name, scores, transitions, gold, costs, known=None, soft=None, more=None, evidence=None, walk=None):
     """The loss of one sentence."""
     paths, totals = paths_of(scores, transitions, more)
     gold_score = totals[paths.index(tuple(gold))] if tuple(gold) in paths else None
     if known is not None:
         agree = [all(known[t, j] for t, j in enumerate(path)) for path in paths]
-        return log_sum(totals) - log_sum(totals[agree])
+        told = 0.0 if evidence is None else [sum(evidence[t, j] for t, j in enumerate(path)) for path in paths]
+        return log_sum(totals) - log_sum((totals + told)[agree])
+    if walk is not None:
+        start, follow = walk
+        q = [np.prod([start[path[0]], *(follow[i, j] for i, j in pairwise(path))]) if path else 1.0 for path in paths]
+        return log_sum(totals) - (q * totals).sum()
     if soft is not None:
         q = np.array([np.prod([soft[t, j] for t, j in enumerate(path)]) for path in paths])
         return log_sum(totals) - (q / q.sum() * totals).sum()

@@ -16,14 +16,18 @@ from trellis.features import Packed
 from trellis.lattice import Allowed
 from trellis.lattice.rules import Rules
 from trellis.lattice.segments import SegmentTypes, SpanAttributes
-from trellis.losses import LOSSES, PARTIAL, SOFT, Target, find_loss
+from trellis.losses import EVIDENCE, LOSSES, PARTIAL, PATHS, SOFT, Target, find_loss
 from trellis.models import Constraints
 from trellis.objective import L2, Examples, Hyperbolic, Priors, cut_into_shards
 from trellis.scoring import observed_layout, of_order, with_observed_arcs
 from trellis.scoring.segments import SegmentLayout
 
 NAMES = ("O", "B-X", "I-X", "B-Y")
-KINDS = [(name, "gold") for name in LOSSES] + [(name, "part") for name in PARTIAL] + [(name, "soft") for name in SOFT]
+KINDS = [
+    (name, kind)
+    for kind, losses in (("gold", LOSSES), ("part", PARTIAL), ("evidence", EVIDENCE), ("soft", SOFT))
+    for name in losses
+]
 
 # labels that tokens may have; attributes on arcs, with values or so that many tokens share their factors; or both
 OTHER_CHAINS = ["allowed", "arcs", "arcs ready made", "arcs and allowed"]
@@ -42,7 +46,7 @@ ON_OTHERS = [
     for name, kind in KINDS
     if (chain, kind) != ("rules and arcs", "soft")
 ]
-ALL = [("plain", name, kind) for name, kind in KINDS] + ON_OTHERS
+ALL = [("plain", name, kind) for name, kind in [*KINDS, *((name, "paths") for name in PATHS)]] + ON_OTHERS
 SMOOTH = [case for case in ALL if find_loss(*case[1:]).curvature_is]
 EXACT = [case for case in SMOOTH if find_loss(*case[1:]).curvature_is == "the Hessian"]
 
@@ -73,6 +77,9 @@ class Problem:
         values = rng.normal(size=len(ids)) if valued else None
         self.layout = observed_layout(indptr, ids, gold, offsets, 6, labels, True, True)
         target = _target(rng, gold, len(lengths), labels, kind, weighted)
+        if kind == "paths":
+            self.walk = rng.dirichlet(np.ones(labels)), rng.dirichlet(np.ones(labels), labels)
+            target = replace(target, **_walked(*self.walk, lengths))
         self.examples = Examples(indptr, ids, values, gold, offsets, more=target)
         if "allowed" in chain:
             self.examples = replace(self.examples, allowed=_allowed(rng, gold, labels))
@@ -192,7 +199,11 @@ class Problem:
             more = partial(extra, first=a)
             known = None if target.known is None else target.known[a:b]
             soft = None if target.soft is None else target.soft[a:b]
-            value = loss_of(name, scores[a:b], transitions[a:b], target.path[a:b].tolist(), costs, known, soft, more)
+            gold, evidence = target.path[a:b].tolist(), None if target.evidence is None else target.evidence[a:b]
+            walk = None if target.pairs is None else self.walk
+            value = loss_of(
+                name, scores[a:b], transitions[a:b], gold, costs, known, soft, more, evidence=evidence, walk=walk
+            )
             total += value * (1.0 if target.weights is None else target.weights[s])
         return total
 
@@ -237,9 +248,23 @@ def _target(rng, gold, sentences, labels, kind, weighted):
         gold,
         rng.random(sentences) * 2 if weighted else None,
         rng.random(labels) * 2 if weighted else None,
-        known if kind == "part" else None,
+        known if kind in ("part", "evidence") else None,
         soft / soft.sum(axis=1, keepdims=True) if kind == "soft" else None,
+        np.log(rng.random((tokens, labels))) if kind == "evidence" else None,
     )
+
+
+def _walked(start, follow, lengths):
+    """The labels of a Markov chain, and how often one follows another."""
+    rows, pairs = [np.zeros((0, len(start)))], []
+    for length in lengths:
+        nodes, counts = [start], np.zeros_like(follow)
+        for _ in range(length - 1):
+            counts += nodes[-1][:, None] * follow
+            nodes.append(nodes[-1] @ follow)
+        rows.append(np.array(nodes[:length]).reshape(-1, len(start)))
+        pairs.append(counts)
+    return {"soft": np.concatenate(rows), "pairs": np.array(pairs)}
 
 
 def _rules(rng, gold, offsets, labels):

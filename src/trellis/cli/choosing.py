@@ -15,14 +15,14 @@ from trellis.errors import SettingError
 def estimator_of(ctx: click.Context, model_type: str, settings: dict[str, Any]) -> Any:
     """An estimator of that type with those of the settings that it has. Others are refused, unless they are as they
     are when not given; `options` are the optimizer's where a type has one, and else further settings of its own."""
-    from trellis.models import MODEL_TYPES
+    from trellis.models import ITEM_TYPES, MODEL_TYPES
 
-    if model_type not in MODEL_TYPES:
-        known = [*MODEL_TYPES, "cascade"]
+    if model_type not in {**MODEL_TYPES, **ITEM_TYPES}:
+        known = [*MODEL_TYPES, *ITEM_TYPES, "cascade"]
         near = get_close_matches(model_type, known, 1)
         hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(known)}"
         raise SettingError(f"unknown --model-type '{model_type}'; {hint}")
-    kind = MODEL_TYPES[model_type]
+    kind: Any = {**MODEL_TYPES, **ITEM_TYPES}[model_type]
     has = inspect.signature(kind).parameters
     defaults = {option.name: option.default for option in ctx.command.params}
     own = {name: value for name, value in settings.items() if name in has}
@@ -70,14 +70,17 @@ def default_target(tagger: Any, columns: list[str]) -> str:
     return "state" if getattr(tagger, "states", None) is not None else columns[-1]
 
 
-def tagger_from(path: str) -> Any:
-    """The model in a file, one that labels the tokens of column files: a tagger, or a cascade of such."""
+def tagger_from(path: str, texts: bool = False) -> Any:
+    """The model in a file, one that labels the tokens of column files: a tagger, or a cascade of such; with `texts`
+    maybe one that classifies these."""
     from trellis.cascade import Cascade, load
     from trellis.cli.functions import Unknown, refuse_functions
-    from trellis.models import Tagger
+    from trellis.models import Tagger, TextClassifier
 
     model = load(path, functions=Unknown(path))
-    if not isinstance(model, Tagger | Cascade):
+    if isinstance(model, TextClassifier) and not texts:
+        raise SettingError(f"{path} classifies whole texts; `trellis tag` and `trellis eval` know how")
+    if not isinstance(model, Tagger | Cascade | TextClassifier):
         raise SettingError(
             f"{path} is a {type(model).__name__}, a model of lattices, which column files do not hold; use it in "
             "Python: trellis.load(path).predict(lattices)"
@@ -90,6 +93,12 @@ def is_cascade(model: Any) -> bool:
     from trellis.cascade import Cascade
 
     return isinstance(model, Cascade)
+
+
+def is_of_texts(model: Any) -> bool:
+    from trellis.models import TextClassifier
+
+    return isinstance(model, TextClassifier)
 
 
 def targets_of(model: Any) -> list[str]:

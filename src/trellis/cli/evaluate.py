@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trellis.cli import options
-from trellis.cli.choosing import is_cascade, tagger_from
+from trellis.cli import options, texts
+from trellis.cli.choosing import is_cascade, is_of_texts, tagger_from
 from trellis.cli.console import print_json, say
 from trellis.cli.scoring import Scoring, ScoringCommand, scoring_options
-from trellis.errors import DataError
+from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from trellis.corpus import Column, Corpus
@@ -44,13 +44,28 @@ def evaluate(
     \b
     Example:
       trellis eval chunk.trellis test.txt
+      trellis eval spam.trellis comments.jsonl
       trellis eval chunk.trellis test.txt --scheme strict --known train.txt --intervals
     """
     from trellis.corpus import read_conll
     from trellis.metrics import known_words
 
     scoring = Scoring.of(asked, comments, file)
-    crf = tagger_from(model).set_params(threads=threads)
+    crf = tagger_from(model, texts=True).set_params(threads=threads)
+    if is_of_texts(crf):
+        if columns or at_most_once or penalties or scoring.known:
+            raise SettingError(
+                "--columns, --at-most-once, --penalties and --known are for column files; leave them out"
+            )
+        began = time.perf_counter()
+        gold, said, offsets = texts.labelled(crf, file, crf.target)
+        report = scoring.report(gold, said, offsets)
+        speed = len(gold) / (time.perf_counter() - began)
+        beside, more = scoring.beside(gold, said, offsets, report, None)
+        print("\n".join([report.as_text(), *beside]))
+        if json:
+            print_json({**report.as_json(), **more, "tokens_per_second": speed})
+        return
     if not (columns or crf.columns_):
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     constraints = options.constraints_of(type(crf), at_most_once, penalties)
@@ -66,8 +81,8 @@ def evaluate(
     known = None if word is None else known_words(corpus[word], training)
     found: dict[str, dict[str, Any]] = {}
     for target, report in reports.items():
-        texts, more = scoring.beside(*pairs[target], corpus.offsets, report, known)
-        print("\n".join([*([f"{target}:"] if is_cascade(crf) else []), report.as_text(), *texts]))
+        beside, more = scoring.beside(*pairs[target], corpus.offsets, report, known)
+        print("\n".join([*([f"{target}:"] if is_cascade(crf) else []), report.as_text(), *beside]))
         found[target] = {**report.as_json(), **more}
     last = {**list(found.values())[-1], "tokens_per_second": speed}
     if is_cascade(crf):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trellis.cli import options
-from trellis.cli.choosing import is_cascade, tagger_from, targets_of
+from trellis.cli import options, texts
+from trellis.cli.choosing import is_cascade, is_of_texts, tagger_from, targets_of
 from trellis.cli.console import print_json
 from trellis.cli.output import open_sink
 
@@ -58,9 +58,13 @@ def tag(
     a line is SENTENCE, START, END, TYPE, PROBABILITY and the words, with tabs between them; sentences count from 1,
     tokens from 0, and END is the token behind the last.
 
+    A model of whole texts adds the field `predicted` to JSON lines (with --marginals also `probabilities`); other files
+    are one text a line, and a line of the output is the label and the text with a tab between them.
+
     \b
     Example:
       trellis tag chunk.trellis test.txt > tagged.txt
+      trellis tag spam.trellis comments.jsonl > labelled.jsonl
       trellis tag chunk.trellis test.txt --spans --min-confidence 0.9 > spans.tsv
       trellis tag chunk.trellis test.txt --at-most-once PRT --penalties "O=-1,O -> B-NP=-2"
     """
@@ -76,7 +80,19 @@ def tag(
         raise SettingError("--min-confidence is for --spans; give both")
     if output is not None and same_file(output, model):
         raise SettingError(f"--output {output} is the model itself")
-    crf = tagger_from(model).set_params(threads=threads)
+    crf = tagger_from(model, texts=True).set_params(threads=threads)
+    if is_of_texts(crf):
+        if columns or kbest or spans or at_most_once or penalties:
+            raise SettingError("whole texts have --marginals only; leave the other options out")
+        with ExitStack() as stack:
+            sink, done = open_sink(output, stack), 0
+            for many, lines in texts.tagged(crf, file, marginals):
+                write_all(sink, lines)
+                done += many
+        if json:
+            seconds = time.perf_counter() - began
+            print_json({"items": done, "seconds": seconds, "items_per_second": done / seconds})
+        return
     asked = options.constraints_of(type(crf), at_most_once, penalties)
     if is_cascade(crf) and crf.model_.wire == "gold":
         raise SettingError(

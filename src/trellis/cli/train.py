@@ -11,16 +11,18 @@ from typing import Any
 
 import click
 
-from trellis.cli import cascade, cascade_toml, config, options
+from trellis.cli import cascade, cascade_toml, config, options, texts
 from trellis.cli.cascade_unused import unused
-from trellis.cli.choosing import default_target, estimator_of, is_cascade, without_effect
+from trellis.cli.choosing import estimator_of, is_cascade, without_effect
 from trellis.cli.console import messages, print_json, say, say_if_first_run, training_progress
+from trellis.cli.lessons import Asked, lesson_of_columns
+from trellis.cli.soft import soft_options
 from trellis.cli.trained import as_json, ended_well, report
-from trellis.errors import DataError, SettingError
+from trellis.errors import SettingError
 
 MODEL_TYPES = (
     "local-classifier, sequential-classifier, hmm, scored-hmm, crf: the ladder; structured-perceptron, structured-svm, "
-    "kernel-perceptron, semi-crf, neural-crf; or cascade."
+    "kernel-perceptron, semi-crf, neural-crf; text-classifier: whole texts; or cascade."
 )
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 SEGMENTS = "Features of whole segments (semi-crf): surface + lower + shape + words + length + gazetteer(FILE)."
@@ -63,6 +65,7 @@ OPTIMIZERS = (
     "--longest", type=int, metavar="N", help="Most tokens of a segment (semi-crf); by default as in training."
 )
 @click.option("--partial", is_flag=True, help="In the target column ? is not known, and A|B is A or B.")
+@soft_options
 @click.option("--all-pairs", is_flag=True, help="Weights for every attribute with every label, seen or not.")
 @click.option("--all-transitions", is_flag=True, help="Weights for every pair of neighbouring labels, seen or not.")
 @click.option("--raw", metavar="FILE", help="Text without labels to learn from, too (hmm: by EM).")
@@ -91,6 +94,10 @@ def train(
     model_type: str,
     at_most_once: str | None,
     penalties: str | None,
+    soft: bool,
+    label_model: str | None,
+    teach: object,
+    votes: bool,
     raw: str | None,
     dev: str | None,
     warm_start: str | None,
@@ -110,6 +117,7 @@ def train(
     Example:
       trellis train train.txt --columns word,pos,chunk --target chunk --l2 2.0 --model chunk.trellis
       trellis train --config chunk.toml --checkpoint run --resume
+      trellis train votes.txt --label-model believed.trellis --features ner --model names.trellis
       trellis train --config cascade.toml --set wire=marginal --set chunk.l2=0.5
     """
     ctx = click.get_current_context()
@@ -119,14 +127,12 @@ def train(
         return
     if not files or model is None:
         raise click.UsageError(f"missing {'--model OUT' if files else 'TRAIN..., the files to learn from'}")
-    from trellis.corpus import read_conll
-    from trellis.corpus.columns import parse_conll
-    from trellis.files import read_bytes
-
     began = time.perf_counter()
     _check_files([*files, raw, dev], model, log, warm_start, checkpoint, settings["features"])
     settings["costs"] = options.costs_of(settings["costs"], "--costs")
     settings["options"] = options.table_of(settings["options"], "--options")
+    if model_type == texts.TYPE:
+        texts.usual_features(ctx, settings)
     tagger = cascade.cascade_of(ctx, settings) if staged else estimator_of(ctx, model_type, settings)
     more = options.constraints_of(type(tagger), at_most_once, penalties)
     start = {} if warm_start is None else {"start": _start(warm_start, "cascade" if staged else model_type)}
@@ -141,27 +147,17 @@ def train(
     if idle is not None:
         say(f"trellis: warning: {idle}")
     say_if_first_run()
-    names = options.names_of(columns)
-    corpus = read_conll(*files, columns=names, comments=comments)
-    if not corpus.tokens:
-        raise DataError("there is no token to learn from", files[0])
-    if settings["features"] == "-":
-        tagger.set_params(features=_features_from_input())
-    if not staged:
-        tagger.set_params(target=target or default_target(tagger, list(corpus.columns)))
-    if raw is not None:
-        # like text to tag: columns of labels may be there or not
-        more["raw"] = parse_conll(
-            read_bytes(raw), list(corpus.columns), raw, comments, optional=list(corpus.columns)[1:]
-        )
-    held_out = None if dev is None else read_conll(dev, columns=names, comments=comments)
-    what = " -> ".join(f"'{stage.target}'" for stage in tagger.check()) if staged else f"'{tagger.target}'"
-    say(f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training {what}")
+    asked = Asked(files, columns, target, soft, label_model, teach, votes, raw, dev, comments)
+    if model_type == texts.TYPE:
+        lesson = texts.lesson_of_items(tagger, asked)
+    else:
+        lesson = lesson_of_columns(tagger, model_type, staged, asked)
+    say(lesson.says)
     with messages(), training_progress("training") as follow, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        tagger.fit(
-            corpus, dev=held_out, checkpoint=checkpoint, resume=resume, checkpoint_every=checkpoint_every, log=log,
-            progress=follow, **start, **more,
+        lesson.fit(
+            tagger, lesson.data, dev=lesson.dev, checkpoint=checkpoint, resume=resume, log=log, progress=follow,
+            checkpoint_every=checkpoint_every, **start, **more, **lesson.more,
         )  # fmt: skip
     for warning in caught:
         say(f"trellis: warning: {warning.message}")
@@ -209,9 +205,11 @@ def _check_files(
 def _start(path: str, model_type: str) -> Any:
     """The model to begin with: a chain for a chain, a cascade for a cascade."""
     from trellis.cascade import load
-    from trellis.models import MODEL_TYPES
+    from trellis.models import ITEM_TYPES, MODEL_TYPES
     from trellis.models.chain_tagger import ChainTagger
 
+    if model_type in ITEM_TYPES:
+        return load(path)
     if model_type != "cascade" and not issubclass(MODEL_TYPES[model_type], ChainTagger):
         raise SettingError(f"--warm-start is for chains and cascades; a {model_type} begins with nothing")
     model = load(path)
@@ -220,10 +218,3 @@ def _start(path: str, model_type: str) -> Any:
             f"--warm-start {path} is a {type(model).__name__}; a {model_type} begins with one of its kind"
         )
     return model
-
-
-def _features_from_input() -> str:
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig").strip()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{error}; the features have to be UTF-8", "<stdin>") from None

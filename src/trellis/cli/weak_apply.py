@@ -118,7 +118,7 @@ def _on_columns(
             if piece.corpus.tokens:
                 votes = apply(loaded.functions, piece.corpus, **how, first=tally.done, progress=tally.progress(tell))
                 tally.add(votes)
-                write_all(sink, append_columns(piece, _spelt(votes, loaded.functions)))
+                write_all(sink, append_columns(piece, _spelt(votes, added)))
             else:
                 write_all(sink, piece.data)
     every = "\n".join([*(names or []), *added]) + "\n"
@@ -148,12 +148,12 @@ def _pieces(loaded: Loaded, file: str, columns: list[str] | None, comments: bool
     return stream_conll(stack.enter_context(open_bytes(file)), columns, file, comments=comments)
 
 
-def _spelt(votes: Votes, functions: Sequence[LabelingFunction]) -> list[list[str]]:
-    """A column of strings for each function, in their order."""
-    labels, links = [*votes.names, "_"], ["0", "1", "_"]
-    said = {name: [labels[v] for v in votes.values[:, j].tolist()] for j, name in enumerate(votes.functions)}
-    said |= {name: [links[v] for v in votes.links[:, j].tolist()] for j, name in enumerate(votes.linkers)}
-    return [said[one.name] for one in functions]
+def _spelt(votes: Votes, added: Sequence[str]) -> list[list[str]]:
+    """The columns of these names, as strings."""
+    from trellis.weak.vote_columns import columns_of_votes
+
+    said = columns_of_votes(votes)
+    return [said[name].values() for name in added]
 
 
 def _on_items(loaded: Loaded, file: str, output: str | None, how: dict[str, Any], tell: Any) -> _Tally:

@@ -10,13 +10,16 @@ import click
 
 from trellis.cli import options
 from trellis.cli.console import print_json, say
-from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings
+from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings, write_output
 from trellis.cli.weak_votes import is_items, names_for
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
-    from trellis.corpus import Piece
+    from trellis.corpus import Corpus, Piece
     from trellis.weak import LabelModel
+
+
+LABEL, CHANCE = "label", "p:"  # names of the columns that are added
 
 
 @click.command("label")
@@ -44,8 +47,10 @@ def label_(
 ) -> None:
     """Write a file of votes with the labels that a model takes to be true, ready to train a tagger on.
 
-    The columns are those of VOTES without the votes, and the label last. Items get the field `label` (--name) and,
-    with --marginals, `probabilities`.
+    The columns are those of VOTES without the votes, and the label last; their names are written to OUTPUT.columns.
+    With --marginals, P(label) of every label follows, which `trellis train --soft` learns from.
+
+    Items get the field `label` (--name) and, with --marginals, `probabilities`.
 
     \b
     Example:
@@ -62,7 +67,7 @@ def label_(
         if items or is_items(file):
             tally = _items(believed, file, sink, name, marginals, keep_votes)
         else:
-            tally = _tokens(believed, file, sink, columns, marginals, keep_votes, comments, stack)
+            tally = _tokens(believed, file, sink, output, columns, marginals, keep_votes, comments, stack)
     done = ", ".join(counted(many, what.removesuffix("s")) for what, many in tally.items())
     say(f"{done} labelled by {believed.name}")
     if json:
@@ -73,6 +78,7 @@ def _tokens(
     model: LabelModel,
     file: str,
     sink: Any,
+    output: str | None,
     columns: str | None,
     marginals: bool,
     keep_votes: bool,
@@ -82,34 +88,46 @@ def _tokens(
     from trellis.corpus import stream_conll
     from trellis.files import open_bytes, write_all
 
-    tally = {"sentences": 0, "tokens": 0}
+    tally, names = {"sentences": 0, "tokens": 0}, list[str]()
     source = stack.enter_context(open_bytes(file))
     for piece in stream_conll(source, names_for(file, columns), file, comments=comments):
         if piece.corpus.tokens:
             write_all(sink, _labelled(model, piece, tally["tokens"], marginals, keep_votes))
+            corpus = piece.corpus
+            names = list(corpus.file_columns or corpus.columns) if keep_votes else _kept(model, corpus)
         elif comments:
             write_all(sink, piece.data)
         tally["sentences"] += len(piece.corpus)
         tally["tokens"] += piece.corpus.tokens
+    added = [LABEL, *(f"{CHANCE}{label}" for label in model.labels_ if marginals)]
+    if output is not None and output != "-":
+        write_output(f"{output}.columns", ("\n".join([*names, *added]) + "\n").encode())
     return tally
 
 
 def _labelled(model: LabelModel, piece: Piece, first: int, marginals: bool, keep_votes: bool) -> bytes:
     """The lines of a piece, before which there are `first` tokens."""
     from trellis.corpus.columns import append_columns, replace_columns
-    from trellis.weak.columns import FUNCTION, LINKER, vote_columns, votes_like
+    from trellis.weak.columns import votes_like
+    from trellis.weak.paths import path_labels
 
     corpus, space = piece.corpus, model.space_
     votes = votes_like(corpus, space, model.functions_, model.linkers_, model.abstain_, first)
     added = [[model.labels_[k] for k in model.best(votes).tolist()]]
     if marginals:
-        for own, column in zip(model.own_labels, model.probabilities(votes).T.tolist(), strict=True):
-            added.append([f"{own}:{p:.6f}" for p in column])
+        for label, column in zip(model.labels_, path_labels(model, votes)[0].T.tolist(), strict=True):
+            added.append([f"{label}:{p:.6f}" for p in column])
     if keep_votes:
         return append_columns(piece, added)
+    return replace_columns(piece, [*(corpus[name].values() for name in _kept(model, corpus)), *added])
+
+
+def _kept(model: LabelModel, corpus: Corpus) -> list[str]:
+    """The columns without votes."""
+    from trellis.weak.columns import FUNCTION, LINKER, vote_columns
+
     read = {*vote_columns(corpus, model.functions_, FUNCTION), *vote_columns(corpus, model.linkers_, LINKER)}
-    kept = [name for name in corpus.columns if name not in read and not name.startswith((FUNCTION, LINKER))]
-    return replace_columns(piece, [*(corpus[name].values() for name in kept), *added])
+    return [name for name in corpus.columns if name not in read and not name.startswith((FUNCTION, LINKER))]
 
 
 def _items(model: LabelModel, file: str, sink: Any, name: str, marginals: bool, keep_votes: bool) -> dict[str, int]:

@@ -88,10 +88,6 @@ _LEXICON_MORE = (
     ("after", "(suffix(word, 1)[0] & after[0]) + (suffix(word, 2)[0] & after[0])"),
 )
 
-# is_first is there in every text, of which each is a sentence of one token: so labels have a weight of their own, which
-# is all there is to say of an empty text
-_TEXTS = "words(text, 1, 2)[0] + is_first(text)[0]"
-
 PRESETS: dict[str, Preset] = {
     "altun-s1": Preset("Altun et al. 2003, S1: the word", "word[0]"),
     "altun-s2": Preset(
@@ -123,7 +119,9 @@ PRESETS: dict[str, Preset] = {
         "words of a lexicon's lattices: the word, whether it is known, affixes and edges", _LEXICON, _LEXICON_MORE
     ),
     "texts": Preset(
-        "whole texts: words, pairs of neighbours, how frequent labels are; tried on YouTube comments", _TEXTS
+        "whole texts: their words, pairs of words, every three and four letters, and how long they are; tried on "
+        "comments on YouTube",
+        "word_ngrams(text, 1, 2)[0] + ngrams(text, 3, 4)[0] + word_count(text)[0]",
     ),
     "morph": Preset("parts of speech with inflection: long suffixes, also of the neighbours", _MORPH),
 }

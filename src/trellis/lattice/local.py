@@ -42,8 +42,10 @@ class LocalChain:
     def add_costs(self, gold: I32, costs: F64) -> None:
         self.scores[:, : self.labels] += costs[gold]
 
-    def constrained(self, known: BOOL) -> Self:
+    def constrained(self, known: BOOL, evidence: F64 | None = None) -> Self:
         scores = self.scores.copy()
+        if evidence is not None:
+            scores[:, : self.labels] += evidence
         scores[:, : self.labels][~known] = -np.inf
         return replace(self, scores=scores)
 

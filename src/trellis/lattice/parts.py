@@ -245,8 +245,9 @@ class PartLattice(ABC):
     def add_costs(self, gold: I32, costs: F64) -> None:
         self.node_scores = self.node_scores + self.on_nodes(costs[gold])
 
-    def constrained(self, known: BOOL) -> Self:
-        return replace(self, node_scores=self.node_scores + self.on_nodes(np.where(known, 0.0, -np.inf)))
+    def constrained(self, known: BOOL, evidence: F64 | None = None) -> Self:
+        logs = np.where(known, 0.0 if evidence is None else evidence, -np.inf)
+        return replace(self, node_scores=self.node_scores + self.on_nodes(logs))
 
     def path_gradient(self, plus: I32, minus: I32, weights: F64 | None) -> tuple[F64, F64]:
         nodes, arcs = np.zeros(len(self.node_scores)), np.zeros(len(self.arc_scores))

@@ -50,8 +50,9 @@ class RestrictedWorkChain:
         token, label = self.allowed.sites
         self.scores += costs[gold[token], label]
 
-    def constrained(self, known: BOOL) -> Self:
-        return replace(self, scores=np.where(known[self.allowed.sites], self.scores, -np.inf))
+    def constrained(self, known: BOOL, evidence: F64 | None = None) -> Self:
+        scores = self.scores if evidence is None else self.scores + evidence[self.allowed.sites]
+        return replace(self, scores=np.where(known[self.allowed.sites], scores, -np.inf))
 
     def best(self) -> tuple[I32, F64]:
         """The best path of each sentence, I32[tokens], and its score, F64[sentences] (-inf where there is none)."""

@@ -191,6 +191,12 @@ class SolvedChain(NodesInRows):
         # not BLAS: the sum must not depend on how many threads one has
         arcs -= np.einsum("ti,tj->ij", soft[inner - 1], weighted[inner])
 
+    def subtract_paths(self, nodes: F64, arcs: F64, soft: F64, pairs: F64, weights: F64 | None = None) -> None:
+        """Takes away what is expected under a distribution over paths (see `WorkChain.mean_path_scores`)."""
+        each = self._weights(weights)
+        nodes[:, : soft.shape[1]] -= soft * np.repeat(each, np.diff(self.offsets))[:, None]
+        arcs -= np.einsum("s,sij->ij", each, pairs)
+
     def _weights(self, weights: F64 | None) -> F64:
         return np.ones(len(self.log_z)) if weights is None else weights
 

@@ -33,8 +33,9 @@ class TrainingChain(Protocol):
         """Adds costs[gold[t], j], F64[labels, labels], to the score of label j at token t."""
         ...
 
-    def constrained(self, known: NDArray[np.bool_]) -> TrainingChain:
-        """The chain of the paths whose labels are among the known ones, BOOL[tokens, labels], in memory of its own."""
+    def constrained(self, known: NDArray[np.bool_], evidence: F64 | None = None) -> TrainingChain:
+        """The chain of the paths whose labels are among the known ones, BOOL[tokens, labels], in memory of its own;
+        with what speaks for each label, logarithms F64[tokens, labels], added to its score."""
         ...
 
     def best(self) -> tuple[I32, F64]:
@@ -77,6 +78,13 @@ class WorkChain:
         totals[inner] += np.einsum("ti,ij,tj->t", soft[inner - 1], self.transitions, soft[inner])
         return sums_of(totals, self.offsets)
 
+    def mean_path_scores(self, soft: F64, pairs: F64) -> F64:
+        """E[S] of each sentence under a distribution over its paths: P(label) of each token, F64[tokens, labels], and
+        how often one label is expected to follow another, F64[sentences, labels, labels]."""
+        each = np.where(soft > 0.0, self.scores[:, : self.labels], 0.0)
+        nodes = sums_of(np.einsum("tj,tj->t", soft, each), self.offsets)
+        return np.asarray(nodes + np.einsum("sij,ij->s", pairs, self.transitions))
+
     def path_scores(self, paths: I32) -> F64:
         from trellis.lattice.kernels.paths import path_scores
 
@@ -95,8 +103,10 @@ class WorkChain:
         self.scores[:, :labels] += costs[gold]
         self.rescore = with_costs
 
-    def constrained(self, known: NDArray[np.bool_]) -> Self:
+    def constrained(self, known: NDArray[np.bool_], evidence: F64 | None = None) -> Self:
         scores = self.scores.copy()
+        if evidence is not None:
+            scores[:, : known.shape[1]] += evidence
         scores[:, : known.shape[1]][~known] = -np.inf
         return replace(self, scores=scores, rescore=scores.copy().copy, space=[])
 

@@ -24,7 +24,10 @@ class Target:
 
     `path: I32[tokens]`, the gold labels; `weights: F64[sentences]`, 1 each if None; `costs: F64[labels]`, the cost of a
     mistake at a token with that gold label, 1 each if None; `known: BOOL[tokens, labels]`, which labels a token may
-    have where its label is not known for certain; `soft: F64[tokens, labels]`, a distribution over labels a token.
+    have where its label is not known for certain; `evidence: F64[tokens, labels]`, logarithms of what speaks for each
+    of these, 0 for all if None; `soft: F64[tokens, labels]`, a distribution over labels a token; `pairs:
+    F64[sentences, labels, labels]`, how often one label follows another under a distribution over paths, of which
+    `soft` are the labels.
     """
 
     path: I32
@@ -32,6 +35,8 @@ class Target:
     costs: F64 | None = None
     known: NDArray[np.bool_] | None = None
     soft: F64 | None = None
+    evidence: F64 | None = None
+    pairs: F64 | None = None
 
     def part(self, offsets: I64, first: int, last: int) -> Target:
         """Sentences first..last."""
@@ -42,6 +47,20 @@ class Target:
             self.costs,
             None if self.known is None else self.known[tokens],
             None if self.soft is None else self.soft[tokens],
+            None if self.evidence is None else self.evidence[tokens],
+            None if self.pairs is None else self.pairs[first:last],
+        )
+
+    def picked(self, sentences: I64, tokens: I64, path: I32) -> Target:
+        """These sentences, whose tokens are these, with the labels of their path."""
+        return Target(
+            path,
+            None if self.weights is None else self.weights[sentences],
+            self.costs,
+            None if self.known is None else self.known[tokens],
+            None if self.soft is None else self.soft[tokens],
+            None if self.evidence is None else self.evidence[tokens],
+            None if self.pairs is None else self.pairs[sentences],
         )
 
     def weighted(self, values: F64) -> F64:

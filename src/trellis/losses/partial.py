@@ -1,7 +1,10 @@
 """The log loss of labels known in part: log Z - log Z(paths that agree with what is known).
 
 A token may be known to have one of some labels, or nothing may be known of it (Tsuboi et al. 2008). With one label
-known at every token it is the log loss; with nothing known it is 0.
+known at every token it is the log loss; with nothing known it is 0. Where evidence speaks for some labels more than for
+others, paths agree as far as theirs do: e_t(j) from 0 to 1 for label j at token t, and
+
+    log Z - log sum over y of exp(S(y)) prod_t e_t(y_t)
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ class PartialLogLoss(Loss):
 
     def keep(self, chain: TrainingChain, target: Target) -> SolvedTwice:
         assert target.known is not None
-        known = chain.constrained(target.known).solve()
+        known = chain.constrained(target.known, target.evidence).solve()
         return SolvedTwice(chain.solve(), known)
 
     def answer(self, kept: SolvedTwice, target: Target) -> Answer:
@@ -59,3 +62,10 @@ class PartialLogLoss(Loss):
 
     def _minus(self, kept: SolvedTwice, target: Target) -> F64:
         return -np.ones(len(kept.all.log_z)) if target.weights is None else -target.weights
+
+
+class EvidenceLogLoss(PartialLogLoss):
+    """The same with evidence in the target."""
+
+    # both covariances are large where evidence speaks against the scores, and single precision loses the difference
+    narrows = False

@@ -17,18 +17,21 @@ if TYPE_CHECKING:
     from trellis.models.lattice_crf import LatticeCRF
     from trellis.models.local_classifier import LocalClassifier
     from trellis.models.neural_crf import NeuralCRF
-    from trellis.models.registry import MODEL_TYPES, MODELS, load
+    from trellis.models.registry import ITEM_TYPES, MODEL_TYPES, MODELS, load
     from trellis.models.scored_hmm import ScoredHMM
     from trellis.models.semi_crf import SemiCRF
     from trellis.models.sequential_classifier import SequentialClassifier
+    from trellis.models.soft_labels import SoftLabels
     from trellis.models.structured_perceptron import StructuredPerceptron
     from trellis.models.structured_svm import StructuredSVM
     from trellis.models.tagger import Tagger
+    from trellis.models.text_classifier import TextClassifier
 
 _HOMES = {
     "CRF": "crf",
     "Constraints": "constraints",
     "HMM": "hmm",
+    "ITEM_TYPES": "registry",
     "KernelPerceptron": "kernel_perceptron",
     "LatticeCRF": "lattice_crf",
     "LocalClassifier": "local_classifier",
@@ -38,15 +41,18 @@ _HOMES = {
     "ScoredHMM": "scored_hmm",
     "SemiCRF": "semi_crf",
     "SequentialClassifier": "sequential_classifier",
+    "SoftLabels": "soft_labels",
     "StructuredPerceptron": "structured_perceptron",
     "StructuredSVM": "structured_svm",
     "Tagger": "tagger",
+    "TextClassifier": "text_classifier",
     "load": "registry",
 }
 
 __all__ = [
     "CRF",
     "HMM",
+    "ITEM_TYPES",
     "MODELS",
     "MODEL_TYPES",
     "Constraints",
@@ -57,9 +63,11 @@ __all__ = [
     "ScoredHMM",
     "SemiCRF",
     "SequentialClassifier",
+    "SoftLabels",
     "StructuredPerceptron",
     "StructuredSVM",
     "Tagger",
+    "TextClassifier",
     "load",
 ]
 

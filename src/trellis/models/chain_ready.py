@@ -16,7 +16,7 @@ from trellis.models.coarse import Pruned, learn_pruners
 from trellis.models.constraints import Constraints
 from trellis.models.gold import Labels, token_offsets
 from trellis.models.imposing import best_within, check_kept, check_paths, imposed_by, narrowed, remaining
-from trellis.models.known import Known, costs_of, weights_of
+from trellis.models.known import Known, Soft, costs_of, weights_of
 from trellis.models.learning import given_labels, learn_features
 from trellis.models.linear import LinearChain
 from trellis.models.path_rules import check_gold, encoding_of, rules_of, rules_with
@@ -80,7 +80,7 @@ def ready_chain(
     X: Sentences,
     y: Labels | None,
     sample_weight: Any,
-    soft: Sequence[NDArray[Any]] | None,
+    soft: Soft | None,
     labels: Sequence[str] | None,
     constraints: Constraints | None,
     threads: int,
@@ -89,10 +89,11 @@ def ready_chain(
 ) -> ReadyChain:
     """`X` to `constraints`: as for `CRF.fit`. `sees`: which templates the model has a place for, if not for all;
     `learn`: how features are learnt, if not as usual."""
-    from trellis.losses import Target
     from trellis.objective import Examples
 
     given = given_labels(settings, X, y, soft, labels)
+    if given.kind == "paths" and settings.order == 0:  # no label depends on another
+        given = replace(given, kind="soft", pairs=None)
     costs = costs_of(settings.costs, given.labels)
     loss = loss_of(settings, given.kind, costs is not None)
     offsets, gold = token_offsets(X), given.gold
@@ -107,7 +108,7 @@ def ready_chain(
         warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=3)
     layout, packed = chain_layout(settings, given, packed, offsets, features), narrowed(packed, imposed)
     rules = rules_of(encoding, settings.only_seen, given.labels, layout)
-    weights, pruner = weights_of(sample_weight, len(offsets) - 1), None
+    weights, pruner = weights_of(sample_weight, len(offsets) - 1, given.weights), None
     pruning: list[Pruned] = []
     if settings.prune is not None and settings.order > 0:
         pruner, packed, pruning = learn_pruners(
@@ -124,7 +125,7 @@ def ready_chain(
         check_paths(X, pruned.lattice_of_packed, packed, offsets, given.possible, imposed)
     examples = Examples(
         packed.indptr, packed.ids, packed.values, gold, offsets, packed.arcs, packed.allowed,
-        Target(gold, weights, costs, given.known, given.soft), rules=rules_with(rules, imposed),
+        given.target(weights, costs), rules=rules_with(rules, imposed),
         imposed=remaining(imposed),
     )  # fmt: skip
     return ReadyChain(model, examples, loss, best_within(imposed), pruning, packed.inputs)

@@ -18,6 +18,7 @@ from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels
+from trellis.models.known import Soft
 from trellis.models.linear import LinearChain
 from trellis.models.probable import ProbableTagger
 from trellis.models.recipe import optimizer_of, prior_of
@@ -72,7 +73,7 @@ class ChainTagger(ProbableTagger[LinearChain]):
         y: Labels | None = None,
         *,
         sample_weight: Any = None,
-        soft: Sequence[NDArray[Any]] | None = None,
+        soft: Soft | None = None,
         labels: Sequence[str] | None = None,
         dev: Sentences | None = None,
         dev_y: Labels | None = None,
@@ -88,7 +89,8 @@ class ChainTagger(ProbableTagger[LinearChain]):
         is a label that is not known and a set one of several.
 
         sample_weight: how much each sentence counts; 2 is as if it were given twice.
-        soft, labels: probabilities in place of labels, an array [tokens, labels] for each sentence, and their names.
+        soft, labels: probabilities in place of labels, an array [tokens, labels] for each sentence, and their names; or
+        `SoftLabels`, which may be evidence, or probabilities of whole labellings, and may have weights of sentences.
         dev, dev_y: training stops once the score there has not risen for `patience` iterations, and keeps the weights
         of the best one.
         constraints: what labellings of the training data must keep to: no others are possible in training. `allowed` is

@@ -64,7 +64,7 @@ def learn_pruners(
     last one leaves. `layout` is of first order; `weights: F64[sentences]`, 1 each if None; `rules` and what is
     `imposed` are those of the chain of that order: what is known of the labels keeps a path there."""
     from trellis.engine import ThreadedObjective
-    from trellis.losses import Target, find_loss
+    from trellis.losses import find_loss
     from trellis.objective import L2, Examples, cut_into_shards
     from trellis.optim import LBFGS
     from trellis.training import train
@@ -74,7 +74,7 @@ def learn_pruners(
         allowed = packed.allowed.mask()
         needed, possible = needed & allowed, None if possible is None else possible & allowed
     loss = find_loss("log", given.kind)
-    target = Target(given.gold, weights, None, given.known, given.soft)
+    target = given.target(weights)
     pruner: Pruner | None = None
     record = []
     for stage in range(order):

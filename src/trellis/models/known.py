@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
-from trellis.errors import DataError, SettingError, shown
+from trellis.errors import DataError, SettingError
+from trellis.labels import place_in
 from trellis.models.batches import Sentences
 from trellis.models.gold import Labels, gold_of, token_offsets
+from trellis.models.soft_labels import SoftLabels
+
+if TYPE_CHECKING:
+    from trellis.losses import Target
 
 F64 = NDArray[np.float64]
 BOOL = NDArray[np.bool_]
+Soft = SoftLabels | Sequence[NDArray[Any]]
 
 UNKNOWN, OR = "?", "|"  # in a column with labels known in part: nothing is known; one of several
 WORTH_A_WEIGHT = 0.01  # probability from which on a soft label counts as seen with a token's attributes
@@ -27,9 +32,10 @@ WORTH_A_WEIGHT = 0.01  # probability from which on a soft label counts as seen w
 
 @dataclass(frozen=True)
 class Known:
-    """`labels`: their names; `gold: I32[tokens]`, a label that agrees with what is known; `kind`: gold, part or soft;
-    `known: BOOL[tokens, labels]` for part; `soft: F64[tokens, labels]` for soft; `seen: BOOL[tokens, labels]`, which
-    labels count as seen at a token, if that is not just the gold one."""
+    """`labels`: their names; `gold: I32[tokens]`, a label that agrees with what is known; `kind`: gold, part, evidence,
+    soft or paths; `known: BOOL[tokens, labels]` for part and for `evidence`; `soft: F64[tokens, labels]` for soft and
+    paths; `pairs` for paths (as in `Target`); `seen: BOOL[tokens, labels]`, which labels count as seen at a token, if
+    that is not just the gold one."""
 
     labels: list[str]
     gold: NDArray[np.int32]
@@ -37,6 +43,15 @@ class Known:
     known: BOOL | None = None
     soft: F64 | None = None
     seen: BOOL | None = None
+    evidence: F64 | None = None
+    pairs: F64 | None = None
+    weights: F64 | None = None  # of sentences, where what is known has such
+
+    def target(self, weights: F64 | None = None, costs: F64 | None = None) -> Target:
+        """All of it, as a loss is given it."""
+        from trellis.losses import Target
+
+        return Target(self.gold, weights, costs, self.known, self.soft, self.evidence, self.pairs)
 
     @property
     def possible(self) -> BOOL | None:
@@ -49,14 +64,15 @@ def known_of(
     y: Labels | None,
     target: str | None,
     partial: bool,
-    soft: Sequence[NDArray[Any]] | None,
+    soft: Soft | None,
     names: Sequence[str] | None,
 ) -> Known:
-    """From a column of the corpus or from lists `y`; with `soft`, arrays [tokens, labels] with the labels' `names`."""
+    """From a column of the corpus or from lists `y`; with `soft`, `SoftLabels`, or arrays [tokens, labels] with the
+    labels' `names`."""
     if soft is not None:
         if y is not None:
             raise SettingError("labels y and soft labels are both given; give one of them")
-        return _of_soft(X, soft, names)
+        return _of_soft(X, soft_labels(soft, names))
     if names is not None:
         raise SettingError("labels are named for soft labels only; they are found in y or the corpus")
     if y is not None and not isinstance(y, np.ndarray) and _has_choices(y):
@@ -75,6 +91,17 @@ def known_of(
             what = f"the label '{gold.strings[i]}' has {wrong} part; expected labels with '{OR}' between them"
             raise DataError(what, path, line)
     return _of_choices([choices[i] for i in gold.ids.tolist()])
+
+
+def soft_labels(soft: Soft, names: Sequence[str] | None = None) -> SoftLabels:
+    """Soft labels as they may be given: with their names, or arrays with the names beside them."""
+    if isinstance(soft, SoftLabels):
+        if names is not None and list(names) != list(soft.labels):
+            raise SettingError("labels are named twice: the soft labels have names of their own; leave labels out")
+        return soft
+    if names is None:
+        raise SettingError("soft labels need the names of the labels: labels=[...]")
+    return SoftLabels(soft, names)
 
 
 def place_of(X: Sentences, token: int) -> tuple[str | Path | None, int | None]:
@@ -96,10 +123,10 @@ def costs_of(costs: float | Mapping[str, float] | None, labels: Sequence[str]) -
     return np.array([float(costs.get(label, 1.0)) for label in labels])
 
 
-def weights_of(weights: Any, sentences: int) -> F64 | None:
-    """F64[sentences], checked."""
+def weights_of(weights: Any, sentences: int, known: F64 | None = None) -> F64 | None:
+    """F64[sentences], checked: as they are given, times those of what is `known` of labels."""
     if weights is None:
-        return None
+        return known
     try:
         array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -113,7 +140,7 @@ def weights_of(weights: Any, sentences: int) -> F64 | None:
         raise DataError(f"the weight of sentence {bad[0] + 1} is {array[bad[0]]}; expected a number >= 0")
     if not array.any():
         raise DataError("sample_weight is 0 for all sentences, so that there is nothing to learn from")
-    return array
+    return array if known is None else array * known
 
 
 def _has_choices(y: Labels) -> bool:
@@ -160,49 +187,26 @@ def _of_choices(choices: Sequence[tuple[str, ...] | None]) -> Known:
     )
 
 
-def _of_soft(X: Sentences, soft: Sequence[NDArray[Any]], names: Sequence[str] | None) -> Known:
-    if names is None:
-        raise SettingError("soft labels need the names of the labels: labels=[...]")
-    labels, lengths = _names(names), np.diff(token_offsets(X)).tolist()
-    if not _is_listed(soft):
-        raise DataError(
-            f"soft is {type(soft).__name__}; expected a list with an array [tokens, labels] for each sentence"
-        )
-    if len(soft) != len(lengths):
-        raise DataError(f"X and soft do not match: {len(lengths)} sentences and {len(soft)} arrays")
-    parts = [np.zeros((0, len(labels)))]
-    for s, (array, tokens) in enumerate(zip(soft, lengths, strict=True), 1):
-        try:
-            part = np.asarray(array, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise DataError(
-                f"sentence {s}: soft labels that are no numbers; expected an array [tokens, labels]"
-            ) from None
-        if part.shape != (tokens, len(labels)):
-            raise DataError(
-                f"sentence {s}: soft labels of the shape {part.shape}; expected {tokens} tokens, {len(labels)} labels"
-            )
-        parts.append(part)
-    rows = np.concatenate(parts)
+def _of_soft(X: Sentences, soft: SoftLabels) -> Known:
+    rows = soft.packed(np.diff(token_offsets(X)).tolist())
     gold = rows.argmax(axis=1).astype(np.int32)
-    return Known(labels, gold, "soft", soft=rows, seen=rows >= WORTH_A_WEIGHT)
+    labels = list(soft.labels)
+    weights = weights_of(soft.weights, len(soft))
+    if soft.evidence:
+        return replace(_of_evidence(X, labels, gold, rows), weights=weights)
+    pairs = soft.packed_pairs()
+    kind = "soft" if pairs is None else "paths"
+    return Known(labels, gold, kind, soft=rows, seen=rows >= WORTH_A_WEIGHT, pairs=pairs, weights=weights)
 
 
-def _names(names: Sequence[str]) -> list[str]:
-    """Of labels, as a model file can hold them."""
-    if not _is_listed(names):
-        raise SettingError(f"labels is {names!r}; expected a list with the names of the labels")
-    if not len(names):
-        raise SettingError("labels is []; expected the names of the labels, at least one")
-    for name in names:
-        if not isinstance(name, str):
-            raise SettingError(f"labels has {shown(name)}; expected names, as text")
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise SettingError(f"labels has '{name}' {count} times; expected every name once")
-    return [str.__str__(name) for name in names]  # NumPy's strings as plain ones
-
-
-def _is_listed(value: object) -> bool:
-    listed = hasattr(value, "__len__") and hasattr(value, "__getitem__") and getattr(value, "ndim", 1) > 0
-    return listed and not isinstance(value, str | bytes | Mapping)
+def _of_evidence(X: Sentences, labels: list[str], gold: NDArray[np.int32], rows: F64) -> Known:
+    for t in np.flatnonzero(~((rows >= 0.0) & np.isfinite(rows)).all(axis=1) | ~(rows > 0.0).any(axis=1))[:1].tolist():
+        where = X.place(t) if isinstance(X, Corpus) else place_in(token_offsets(X), t)
+        raise DataError(f"{where}: the evidence is {rows[t].tolist()}; expected numbers >= 0, one of them above 0")
+    most = rows.max(axis=1, keepdims=True)
+    told = rows / most
+    with np.errstate(divide="ignore"):
+        logs = np.where(told > 0.0, np.log(told), 0.0)  # what is impossible is not among the known ones
+    # where all labels are alike nothing is seen
+    seen = (told >= WORTH_A_WEIGHT) & (told < 1.0).any(axis=1, keepdims=True)
+    return Known(labels, gold, "evidence", known=told > 0.0, seen=seen, evidence=logs)

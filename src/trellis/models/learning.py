@@ -5,16 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
-
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
 from trellis.features import FeatureKind, GivenFeatures, Packed, TagDictionary, TemplateFeatures
 from trellis.models.batches import Sentences
 from trellis.models.gold import Labels
-from trellis.models.known import UNKNOWN, Known, known_of
+from trellis.models.known import UNKNOWN, Known, Soft, known_of
 from trellis.models.linear import MOST_LABELS
 
 if TYPE_CHECKING:
@@ -42,7 +40,7 @@ def given_labels(
     settings: OfLabels,
     X: Sentences,
     y: Labels | None,
-    soft: Sequence[NDArray[Any]] | None = None,
+    soft: Soft | None = None,
     names: Sequence[str] | None = None,
 ) -> Known:
     """The labels, as far as they are known, checked."""

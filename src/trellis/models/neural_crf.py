@@ -19,7 +19,7 @@ from trellis.models.constraints import Constraints
 from trellis.models.development import Development
 from trellis.models.ending import warn_of_scores
 from trellis.models.gold import Labels, gold_of
-from trellis.models.known import Known
+from trellis.models.known import Known, Soft
 from trellis.models.learning import learn_features
 from trellis.models.neural_chain import NeuralChain
 from trellis.models.neural_fitting import NeuralFitting
@@ -164,7 +164,7 @@ class NeuralCRF(ProbableTagger[NeuralChain]):
         y: Labels | None = None,
         *,
         sample_weight: Any = None,
-        soft: Sequence[NDArray[Any]] | None = None,
+        soft: Soft | None = None,
         labels: Sequence[str] | None = None,
         dev: Sentences | None = None,
         dev_y: Labels | None = None,

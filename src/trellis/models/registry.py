@@ -21,6 +21,7 @@ from trellis.models.sequential_classifier import SequentialClassifier
 from trellis.models.structured_perceptron import StructuredPerceptron
 from trellis.models.structured_svm import StructuredSVM
 from trellis.models.tagger import Tagger
+from trellis.models.text_classifier import TextClassifier
 from trellis.store import read_model
 
 # what `trellis train --model-type` knows: the rungs of the ladder first (docs/ladder.md)
@@ -36,8 +37,10 @@ MODEL_TYPES: dict[str, type[Tagger[Any]]] = {
     "neural-crf": NeuralCRF,
     "kernel-perceptron": KernelPerceptron,
 }
+# the same for items that are classified as a whole
+ITEM_TYPES: dict[str, type] = {"text-classifier": TextClassifier}
 # every kind that a file may hold; rooms above add theirs
-_KINDS: tuple[type, ...] = (*MODEL_TYPES.values(), LatticeCRF)
+_KINDS: tuple[type, ...] = (*MODEL_TYPES.values(), LatticeCRF, *ITEM_TYPES.values())
 MODELS: dict[str, Any] = {kind.__name__: kind for kind in _KINDS}
 _ABOVE = {"Cascade": "trellis.cascade"}  # what is imported when a file asks for it
 

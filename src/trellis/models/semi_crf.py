@@ -143,7 +143,7 @@ class SemiCRF(ProbableTagger[SegmentModel]):
             features = replace(features, spans=spans)
             packed = replace(packed, spans=spans.transform(X[column], offsets))
         layout = self._layout(segs, packed, offsets, features)
-        weights = weights_of(sample_weight, len(offsets) - 1)
+        weights = weights_of(sample_weight, len(offsets) - 1, given.weights)
         target = Target(segs.gold, weights, None, segs.known, segs.soft)
         examples = Examples(
             packed.indptr, packed.ids, packed.values, segs.gold, offsets, None, None, target, packed.spans,

@@ -64,6 +64,12 @@ def kind_of_shard(
         make = WindowShard  # which shares probability out among the paths that there are
     elif layout.order != 1:
         make = WindowShard if layout.order > 1 else LocalShard
+    pairs = examples.more is not None and examples.more.pairs is not None
+    if pairs and (make is not PlainShard or examples.arcs is not None):
+        raise SettingError(
+            "soft labels of whole paths are for chains of order 1 without attributes on transitions, encoding, "
+            "only_seen, pruning and constraints; leave these out, or the pairs"
+        )
     return make
 
 

@@ -79,6 +79,8 @@ class Examples:
             ("label sets", None if allowed is None else allowed.size),
             ("known labels", None if more is None or more.known is None else more.known.shape[1]),
             ("soft labels", None if more is None or more.soft is None else more.soft.shape[1]),
+            ("evidence", None if more is None or more.evidence is None else more.evidence.shape[1]),
+            ("pairs of labels", None if more is None or more.pairs is None else more.pairs.shape[1]),
             ("costs", None if more is None or more.costs is None else len(more.costs)),
         ):
             if size is not None and size != labels:
@@ -111,13 +113,7 @@ class Examples:
         here = Packed(self.indptr, self.ids, self.values, self.arcs, self.allowed, self.spans).picked(tokens)
         more, gold = self.more, self.gold[tokens]
         if more is not None:
-            more = Target(
-                gold,
-                None if more.weights is None else more.weights[sentences],
-                more.costs,
-                None if more.known is None else more.known[tokens],
-                None if more.soft is None else more.soft[tokens],
-            )
+            more = more.picked(sentences, tokens, gold)
         return Examples(
             here.indptr, here.ids, here.values, gold, offsets, here.arcs, here.allowed, more, here.spans, self.rules,
             imposed=None if self.imposed is None else self.imposed.picked(tokens),

@@ -17,6 +17,7 @@ from trellis.lazy import lazily
 if TYPE_CHECKING:
     from trellis.weak.analysis import analyze
     from trellis.weak.applying import apply, apply_stream
+    from trellis.weak.believing import soft_labels
     from trellis.weak.choosing import choose
     from trellis.weak.columns import gold_of, votes_of
     from trellis.weak.conflicts import conflict_examples
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from trellis.weak.reports import Analysis
     from trellis.weak.sentence import Sentence
     from trellis.weak.space import Space
+    from trellis.weak.teaching import teach
+    from trellis.weak.vote_columns import vote_features, with_votes
     from trellis.weak.votes import Votes
     from trellis.weak.wrench import read_wrench
 
@@ -76,6 +79,10 @@ _HOMES = {
     "apply": "applying",
     "apply_stream": "applying",
     "choose": "choosing",
+    "soft_labels": "believing",
+    "teach": "teaching",
+    "vote_features": "vote_columns",
+    "with_votes": "vote_columns",
     "conflict_examples": "conflicts",
     "gold_of": "columns",
     "read_items": "item_files",
@@ -119,10 +126,14 @@ __all__ = [
     "read_items",
     "read_wrench",
     "shape",
+    "soft_labels",
     "spans",
+    "teach",
     "text_pattern",
     "tokens",
+    "vote_features",
     "votes_of",
+    "with_votes",
     "words",
     "write_items",
 ]

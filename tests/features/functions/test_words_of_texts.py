@@ -1,17 +1,19 @@
-"""`words`: a whole text as its words, and as rows of neighbouring words."""
+"""A whole text as its words, as rows of neighbouring words, and by its length."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import pytest
 from function_cases import per_token
 
 from trellis.corpus import Corpus
-from trellis.features import TemplateFeatures, columns, templates_for, words
-from trellis.features.functions.texts import words_of
+from trellis.features import TemplateFeatures, columns, templates_for, word_ngrams
+from trellis.features.functions.texts import words_in
 
 
 def values(text, *arguments):
-    (row,) = per_token("words", [[text]], None, arguments)
+    (row,) = per_token("word_ngrams", [[text]], None, arguments)
     assert all(number == 1.0 for _, number in row)
     return [value for value, _ in row]
 
@@ -32,11 +34,10 @@ def values(text, *arguments):
     ],
 )
 def test_words_are_runs_of_letters_and_digits_and_all_other_signs(text, expected):
-    assert words_of(text) == expected
+    assert words_in(text) == expected
 
 
 def test_each_word_is_a_value_once():
-    assert values("so so SO good") == ["so", "good"]
     assert values("so so SO good", 1) == ["so", "good"]
 
 
@@ -46,24 +47,28 @@ def test_rows_of_words():
     assert values("to be", 3) == []
 
 
-def test_what_is_missing_has_no_words():
-    assert values("_") == values("") == []
-
-
 def test_several_numbers_are_several_features():
     (text,) = columns("text")
-    assert len(words(text, 1, 2, 3)[0].templates()) == 3
-    assert words(text)[0].templates()[0].text == "U:words(text)[0]=%words[0,text]"
-
-
-def test_a_text_is_a_sentence_of_one_token():
-    corpus = Corpus.from_lists({"text": [["A b"], ["b c"], [""]]})
-    features, packed = TemplateFeatures.learn(corpus, templates_for("texts", ["text"], ""), "")
-    names = features.names()
-    rows = [[names[a] for a in packed.ids[i:j]] for i, j in zip(packed.indptr, packed.indptr[1:], strict=False)]
-    one, two, always = "U:words(text,1)[0]=", "U:words(text,2)[0]=", "U:is_first(text)[0]=true"
-    assert [sorted(row) for row in rows] == [
-        sorted([f"{one}a", f"{one}b", f"{two}a b", always]),
-        sorted([f"{one}b", f"{one}c", f"{two}b c", always]),
-        [always],
+    assert [template.text for template in word_ngrams(text, 1, 2)[0].templates()] == [
+        "U:word_ngrams(text,1)[0]=%word_ngrams[0,text,1]",
+        "U:word_ngrams(text,2)[0]=%word_ngrams[0,text,2]",
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(0, "0"), (1, "1-3"), (3, "1-3"), (4, "4-7"), (15, "8-15"), (16, "16-31"), (255, "128-255"), (999, "256+")],
+)
+def test_how_many_words_there_are(words, expected):
+    assert per_token("word_count", [["so " * words]], None, ()) == [((expected, 1.0),)]
+
+
+def test_an_empty_text_is_told_by_its_length_alone():
+    corpus = Corpus.from_lists({"text": [["A b"], [""]]})
+    features, packed = TemplateFeatures.learn(
+        corpus, templates_for("word_ngrams(text, 1, 2)[0] + word_count(text)[0]", ["text"], ""), ""
+    )
+    names = features.names()
+    rows = [sorted(names[a] for a in packed.ids[i:j]) for i, j in pairwise(packed.indptr.tolist())]
+    one, two, long = "U:word_ngrams(text,1)[0]=", "U:word_ngrams(text,2)[0]=", "U:word_count(text)[0]="
+    assert rows == [sorted([f"{one}a", f"{one}b", f"{two}a b", f"{long}1-3"]), [f"{long}0"]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, NotFittedError, SettingError
-from trellis.labels import convert
+from trellis.labels import convert, runs
 from trellis.metrics import Report
 from trellis.models.base import Estimator
 from trellis.store import from_bytes, to_bytes
@@ -32,7 +33,10 @@ if TYPE_CHECKING:
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
 Dev = tuple[Votes, I32]  # votes, and gold labels as numbers of the labels voted for, -1 where not known
+
+_PAIRS = 1 << 22  # of labels, in memory at a time: 32 MB
 
 _log = logging.getLogger("trellis")
 
@@ -111,6 +115,11 @@ class LabelModel(Estimator):
     def probabilities(self, votes: Votes) -> F64:
         """P(label | votes), F64[tokens, labels], for the labels `own_labels`."""
         return self._probabilities(self._fitting(votes))
+
+    def walks(self, votes: Votes) -> Iterator[tuple[F64, F64, I64]]:
+        """For runs of sentences, one after the other: P(label), F64[tokens, own labels], P(label before, label),
+        F64[tokens, own labels, own labels] (nothing of use at first tokens), and offsets I64[sentences + 1]."""
+        return self._walks(self._fitting(votes))
 
     def best(self, votes: Votes) -> I32:
         """The labels I32[tokens] as numbers of `labels_`: IOB2 where they are of segments."""
@@ -204,6 +213,18 @@ class LabelModel(Estimator):
     def _probabilities(self, votes: Votes) -> F64:
         raise NotImplementedError
 
+    def _walks(self, votes: Votes) -> Iterator[tuple[F64, F64, I64]]:
+        """Tokens are independent, unless a model knows better."""
+        chances = self._probabilities(votes)
+        for first, last in runs(votes.offsets, tokens_at_once(len(self.own_labels))):
+            offsets = votes.offsets[first : last + 1]
+            nodes, arcs = (
+                chances[offsets[0] : offsets[-1]],
+                np.zeros((int(offsets[-1] - offsets[0]), *chances.shape[1:] * 2)),
+            )
+            arcs[1:] = nodes[:-1, :, None] * nodes[1:, None, :]
+            yield nodes, arcs, offsets - offsets[0]
+
     def _decoded(self, votes: Votes) -> I32:
         """The labels of the own space; of labels that are equally probable, the one that is more frequent."""
         chances = self._probabilities(votes)
@@ -283,6 +304,11 @@ class LabelModel(Estimator):
         _log.info("%s", self.beside_.as_text())
         for text in self.beside_.warnings():
             warnings.warn(text, stacklevel=3)
+
+
+def tokens_at_once(labels: int) -> int:
+    """As many as may have a block of pairs of labels each."""
+    return max(1, _PAIRS // labels**2)
 
 
 def _check_votes(votes: object) -> None:

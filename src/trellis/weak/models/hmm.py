@@ -28,7 +28,7 @@ from trellis.labels import first_tokens, legal_transitions, runs
 from trellis.lattice import Chain
 from trellis.weak.em import check_settings, climb
 from trellis.weak.emissions import Evidence
-from trellis.weak.models.contract import LabelModel
+from trellis.weak.models.contract import LabelModel, tokens_at_once
 from trellis.weak.models.dawid_skene import check_positive
 from trellis.weak.models.majority import shares, tally
 from trellis.weak.models.tensors import emissions_from, emissions_in, shares_of
@@ -39,6 +39,7 @@ from trellis.weak.votes import Votes
 BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
 
 Piece = tuple[int, int]
 Ask = Callable[[Callable[[Piece], Any], Iterable[Piece]], Iterable[Any]]
@@ -150,11 +151,17 @@ class HMMAggregator(LabelModel):
         own[first_tokens(offsets)] += _log(self.start_)
         return Chain(own, _log(self.follow_), offsets)
 
-    def _chains(self, votes: Votes) -> Iterator[Chain]:
-        """The paths of all sentences, in pieces, to be asked."""
+    def _chains(self, votes: Votes, most: int | None = None) -> Iterator[Chain]:
+        """The paths of all sentences, in pieces, of so many tokens at most if that is said, to be asked."""
         scores = self.emissions_.scores(votes.patterns.rows, votes.space.admits)
-        for piece in self._pieces(votes):
+        for piece in self._pieces(votes) if most is None else runs(votes.offsets, most):
             yield self._chain(scores, votes, piece)
+
+    def _walks(self, votes: Votes) -> Iterator[tuple[F64, F64, I64]]:
+        for chain in self._chains(votes, tokens_at_once(len(self.own_labels))):
+            answer = chain.marginals(each_arc=True)
+            assert answer.arcs is not None
+            yield answer.nodes, answer.arcs, chain.offsets
 
     def _probabilities(self, votes: Votes) -> F64:
         nothing = np.zeros((0, len(self.own_labels)))

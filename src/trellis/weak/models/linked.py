@@ -79,12 +79,12 @@ class LinkedHMM(HMMAggregator):
         blocks = whole.transitions + np.where(votes.space.joined, says[:, 1, None, None], says[:, 0, None, None])
         return Chain(whole.scores, blocks, whole.offsets)
 
-    def _chains(self, votes: Votes) -> Iterator[Chain]:
+    def _chains(self, votes: Votes, most: int | None = None) -> Iterator[Chain]:
         missing = [name for name in self.linkers_ if name not in votes.linkers]
         if missing:
             raise SettingError(f"the model knows the linking function {missing[0]!r}, which does not vote here")
         at = [votes.linkers.index(name) for name in self.linkers_]
-        return super()._chains(replace(votes, links=votes.links[:, at], linkers=self.linkers_))
+        return super()._chains(replace(votes, links=votes.links[:, at], linkers=self.linkers_), most)
 
     def _learnt(self) -> dict[str, NDArray[Any]]:
         return {**super()._learnt(), "links": self.links_}

@@ -1,0 +1,165 @@
+"""`trellis train` on what is believed of labels: probabilities in the file itself (--soft), or votes and a label model
+that reads them (--label-model)."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trellis.cli import options
+from trellis.cli.weak_votes import GOLD, names_for
+from trellis.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from trellis.cli.lessons import Asked
+    from trellis.corpus import Column, Corpus
+    from trellis.models import SoftLabels
+
+LABEL = "label"  # the column that `trellis weak label` writes
+_CHANCE = re.compile(r"(.+):([01](?:\.\d+)?(?:e-?\d+)?)")
+_TEACH = ("learn", "silent", "min_confidence", "keep", "rounds")
+
+_OPTIONS = (
+    click.option("--soft", is_flag=True, help="Learn from probabilities, as `trellis weak label --marginals` writes."),
+    click.option("--label-model", metavar="FILE", help="TRAIN has votes; learn what this label model makes of them."),
+    options.pairs("--teach", "NAME=X,...", "How to learn that: learn=evidence|soft|hard, silent, keep, rounds ..."),
+    click.option("--votes", is_flag=True, help="Features of the votes, in columns lf:NAME, beside --features."),
+)
+
+
+def soft_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+Fit = Callable[..., Any]  # the tagger, the data, and what else its own `fit` is told
+
+
+def check_soft(tagger: Any, model_type: str, staged: bool) -> None:
+    """Whether such a model can learn from what is believed."""
+    if staged or "soft" not in inspect.signature(tagger.fit).parameters:
+        kind = "cascade" if staged else model_type
+        raise SettingError(f"--soft and --label-model are for a crf and its like; a {kind} needs labels")
+
+
+def check_rounds(settings: dict[str, Any], more: dict[str, Any]) -> None:
+    """A checkpoint is of one training."""
+    if settings.get("rounds") and more.get("checkpoint") is not None:
+        raise SettingError("a training of several rounds keeps no checkpoint; leave out --checkpoint or rounds")
+
+
+def teaching(text: object) -> dict[str, Any]:
+    """What --teach says."""
+    settings = options.table_of(text, "--teach") or {}
+    for name in settings:
+        if name not in _TEACH:
+            raise SettingError(f"--teach has no '{name}'; it has: {', '.join(_TEACH)}")
+    return settings
+
+
+def read_columns(files: Sequence[str], columns: str | None, comments: bool) -> Corpus:
+    """Files of columns whose names may stand beside them."""
+    from trellis.corpus import read_conll
+    from trellis.corpus.corpus import concatenate
+
+    return concatenate([read_conll(path, columns=names_for(path, columns), comments=comments) for path in files])
+
+
+def believed(corpus: Corpus, asked: Asked) -> tuple[Corpus, str, Fit]:
+    """The corpus without columns that only say what to learn, the target, and how a tagger learns that."""
+    settings = teaching(asked.teach)
+    if asked.soft and asked.label_model is not None:
+        raise SettingError("--soft and --label-model are two ways to learn from what is believed; give one of them")
+    if asked.label_model is not None:
+        found, target, fit = _from_votes(corpus, asked.label_model, settings)
+    else:
+        found, target, fit = _from_file(corpus, settings)
+    return found if asked.votes else _without_votes(found), asked.target or target, fit
+
+
+def with_vote_features(tagger: Any, corpus: Corpus, target: str) -> None:
+    """Tells a tagger to read the votes, too."""
+    from trellis.features import Features, templates_for
+    from trellis.weak import vote_features
+
+    own = templates_for(tagger.features, list(corpus.columns), target, corpus.file_columns)
+    tagger.set_params(features=Features.of(own) + vote_features(corpus))
+
+
+def _from_votes(corpus: Corpus, label_model: str, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
+    from trellis.weak import load, teach
+    from trellis.weak.columns import votes_like
+
+    model = load(label_model)
+    votes = votes_like(corpus, model.space_, model.functions_, model.linkers_, model.abstain_)
+
+    def fit(tagger: Any, data: Corpus, **more: Any) -> None:
+        check_rounds(settings, more)
+        teach(tagger, data, model, votes, **settings, **more)
+
+    return corpus, GOLD if GOLD in corpus.columns else LABEL, fit
+
+
+def _from_file(corpus: Corpus, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
+    others = [name for name in settings if name != "learn"]
+    if others or settings.get("learn", "soft") not in ("soft", "evidence"):
+        what = others[0] if others else f"learn={settings['learn']}"
+        raise SettingError(f"--teach {what} needs votes (--label-model); with --soft: learn=soft or learn=evidence")
+    columns = {name: label for name, label in ((name, _label_of(corpus[name])) for name in corpus.columns) if label}
+    if len(columns) < 2:
+        raise DataError(
+            "there are no columns of probabilities, LABEL:PROBABILITY for each label; `trellis weak label --marginals` "
+            "writes them",
+            corpus.path,
+        )
+    soft = _rows(corpus, columns, settings.get("learn") == "evidence")
+    last = next(name for name in reversed(list(corpus.columns)) if name not in columns)
+    given = replace(corpus, columns={name: own for name, own in corpus.columns.items() if name not in columns})
+    names = [name for name in corpus.file_columns or () if name not in columns]
+    return (
+        replace(given, file_columns=tuple(names) or None),
+        LABEL if LABEL in given.columns else last,
+        lambda tagger, data, **more: tagger.fit(data, soft=soft, **more),
+    )
+
+
+def _label_of(column: Column) -> str | None:
+    """The label whose probabilities a column has, if it has such."""
+    found = {match[1] if (match := _CHANCE.fullmatch(string)) else None for string in column.strings}
+    return found.pop() if len(found) == 1 else None
+
+
+def _rows(corpus: Corpus, columns: dict[str, str], evidence: bool) -> SoftLabels:
+    import numpy as np
+
+    from trellis.models import SoftLabels
+
+    parts = []
+    for name, label in columns.items():
+        own = corpus[name]
+        numbers = np.array([float(string.removeprefix(f"{label}:")) for string in own.strings])
+        parts.append(numbers[own.ids])
+    rows = np.stack(parts, axis=1)
+    sums = rows.sum(axis=1)
+    for token in np.flatnonzero(~(np.abs(sums - 1.0) < 1e-3 * len(columns)))[:1].tolist():
+        raise DataError(f"{corpus.place(token)}: its probabilities add up to {sums[token]:.6g}; expected 1")
+    rows /= sums[:, None]  # which were rounded
+    return SoftLabels(np.split(rows, corpus.offsets[1:-1]), list(columns.values()), evidence=evidence)
+
+
+def _without_votes(corpus: Corpus) -> Corpus:
+    """Without columns of votes, so that text to tag need not have them."""
+    from trellis.weak.columns import FUNCTION, LINKER
+
+    votes = FUNCTION, LINKER
+    names = [name for name in corpus.columns if not name.startswith(votes)]
+    placed = ["_" if name.startswith(votes) else name for name in corpus.file_columns or ()]
+    while placed and placed[-1] == "_":
+        placed.pop()
+    return replace(corpus, columns={name: corpus[name] for name in names}, file_columns=tuple(placed) or None)

@@ -1,0 +1,202 @@
+"""What `trellis train`, `eval` and `tag` do with whole texts: files of items in place of column files."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trellis.cli.lessons import Asked, Lesson
+from trellis.cli.soft import LABEL, check_rounds, teaching
+from trellis.cli.weak_votes import is_items
+from trellis.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from trellis.corpus import Column
+    from trellis.models import SoftLabels, TextClassifier
+    from trellis.weak import Items
+
+TYPE = "text-classifier"
+PREDICTED, PROBABILITIES = "predicted", "probabilities"
+_AT_ONCE = 1000  # texts
+_TEXTS = "texts"  # the usual features
+
+
+def usual_features(ctx: click.Context, settings: dict[str, Any]) -> None:
+    """Those of texts, where none are named."""
+    if ctx.get_parameter_source("features") == click.core.ParameterSource.DEFAULT:
+        settings["features"] = _TEXTS
+
+
+def read(path: str, target: str, what: str = "learn from") -> Items:
+    """The items of a file, whose labels are in the field `target`."""
+    from trellis.weak import read_items
+
+    found = read_items(path, text=None, gold=target)
+    if not len(found):
+        raise DataError(f"there is no item to {what}", path)
+    return found
+
+
+def lesson_of_items(model: Any, asked: Asked) -> Lesson:
+    """As the options say; the model is told its target."""
+    if len(asked.files) > 1:
+        raise SettingError("one file of items at a time; put all of them into one")
+    if asked.votes or asked.columns is not None:
+        raise SettingError(f"--{'votes' if asked.votes else 'columns'} is for column files; items have fields")
+    settings = teaching(asked.teach)
+    if asked.soft and asked.label_model is not None:
+        raise SettingError("--soft and --label-model are two ways to learn from what is believed; give one of them")
+    path, target = asked.files[0], asked.target or LABEL
+    model.set_params(target=target)
+    items = read(path, target)
+    fit: Any = type(model).fit
+    if asked.label_model is not None:
+        fit = _taught(path, asked.label_model, settings)
+    elif settings:
+        raise SettingError("--teach says how to learn from votes; give --label-model, too")
+    elif asked.soft:
+        fit = partial(fit, soft=soft_labels_of(items, path))
+    dev = None if asked.dev is None else read(asked.dev, target, "stop by")
+    return Lesson(items, dev, fit, f"{len(items):,} items; training '{target}'")
+
+
+def soft_labels_of(items: Items, path: str) -> SoftLabels:
+    """The probabilities that records have, as `trellis weak label --marginals` writes them."""
+    import numpy as np
+
+    from trellis.models import SoftLabels
+
+    names: dict[str, int] = {}
+    records = items.records
+    for i, record in enumerate(records):
+        given = record.get(PROBABILITIES)
+        if not isinstance(given, dict) or not all(
+            isinstance(p, int | float) and not isinstance(p, bool) for p in given.values()
+        ):
+            what = f"the field '{PROBABILITIES}' is no object of labels and numbers"
+            raise DataError(f"{what}; `trellis weak label --marginals` writes such", path, items.line(i))
+        for name in given:
+            names.setdefault(name, len(names))
+    rows = np.zeros((len(records), len(names)))
+    for row, record in zip(rows, records, strict=True):
+        for name, p in record[PROBABILITIES].items():
+            row[names[name]] = p
+    sums = rows.sum(axis=1)
+    for i in np.flatnonzero(~(np.abs(sums - 1.0) < 1e-3) | (rows < 0.0).any(axis=1))[:1].tolist():
+        raise DataError(f"its probabilities add up to {sums[i]:.6g}; expected 1", path, items.line(i))
+    return SoftLabels([row[None] for row in rows / sums[:, None]], list(names))
+
+
+def _taught(path: str, label_model: str, settings: dict[str, Any]) -> Any:
+    from trellis.weak import load, read_items, teach
+
+    model = load(label_model)
+    coarse = {name: list(members) for name, members in model.space_.coarse.items()}
+    again = read_items(path, text=None, gold=None, coarse=coarse, labels=list(model.labels_))
+    if again.votes is None:
+        raise DataError("no item has votes; `trellis weak apply` adds them", path)
+    votes = again.votes
+
+    def fit(classifier: Any, data: Items, **more: Any) -> None:
+        check_rounds(settings, more)
+        teach(classifier, data, model, votes, **settings, **more)
+
+    return fit
+
+
+def labelled(model: TextClassifier, file: str, target: str) -> tuple[Column, Column, Any]:
+    """Gold and predicted labels of the items whose labels are known, and offsets of sentences of one token."""
+    import numpy as np
+
+    from trellis.corpus import Column
+
+    items = read(file, target, "evaluate on")
+    if items.gold is None:
+        raise DataError(f"no item has a label in the field '{target}'", file)
+    known = np.flatnonzero(items.gold >= 0)
+    records = [items.records[i] for i in known.tolist()]
+    gold = Column(items.gold[known], list(items.labels)).compact()
+    return gold, model.predict_column(records), np.arange(len(known) + 1, dtype=np.int64)
+
+
+def tagged(model: TextClassifier, file: str, marginals: bool) -> Iterator[tuple[int, bytes]]:
+    """How many texts, and their lines with labels: JSON lines as items, other files as one text a line."""
+    from trellis.weak.item_json import lines_of, opened
+
+    if is_items(file):
+        yield from _tagged_items(model, file, marginals)
+        return
+    with opened(file) as source:
+        first = next(lines_of(source), b"")
+        if first.lstrip().startswith(b"{"):
+            rest = itertools.chain([first], lines_of(source))
+            yield from _tagged_records(model, file, rest, marginals)
+        else:
+            yield from _tagged_lines(
+                model, file, itertools.chain([first] if first else [], lines_of(source)), marginals
+            )
+
+
+def _tagged_items(model: TextClassifier, file: str, marginals: bool) -> Iterator[tuple[int, bytes]]:
+    from trellis.weak.item_files import item_records
+
+    yield from _answered(model, file, item_records(file, None), marginals)
+
+
+def _tagged_records(
+    model: TextClassifier, file: str, lines: Iterator[bytes], marginals: bool
+) -> Iterator[tuple[int, bytes]]:
+    from trellis.weak.item_json import records_of
+
+    yield from _answered(model, file, records_of(lines, file, None), marginals, 1)
+
+
+def _answered(
+    model: TextClassifier, file: str, records: Iterator[tuple[int | None, Any]], marginals: bool, many: int = _AT_ONCE
+) -> Iterator[tuple[int, bytes]]:
+    """In batches of so many, one by one where more may never come."""
+    import json
+
+    while batch := list(itertools.islice(records, many)):
+        for line, record in batch:
+            for name in (PREDICTED, *([PROBABILITIES] if marginals else [])):
+                if name in record:
+                    raise DataError(
+                        f"there is a field '{name}' already, which would be replaced; rename it", file, line
+                    )
+        own = [record for _, record in batch]
+        chances = model.predict_proba(own).tolist() if marginals else None
+        out = io.StringIO()
+        for i, (record, label) in enumerate(zip(own, model.predict(own), strict=True)):
+            more = {} if chances is None else {PROBABILITIES: dict(zip(model.classes_, chances[i], strict=True))}
+            out.write(json.dumps({**record, PREDICTED: label, **more}, ensure_ascii=False) + "\n")
+        yield len(batch), out.getvalue().encode()
+
+
+def _tagged_lines(
+    model: TextClassifier, file: str, lines: Iterator[bytes], marginals: bool
+) -> Iterator[tuple[int, bytes]]:
+    many = 1 if file == "-" else _AT_ONCE
+    number = 0
+    while batch := list(itertools.islice(lines, many)):
+        texts = []
+        for line in batch:
+            number += 1
+            try:
+                texts.append(line.decode("utf-8").rstrip("\r\n"))
+            except UnicodeDecodeError as error:
+                what = f"byte 0x{line[error.start]:02x} is not valid UTF-8; convert the file (for example with iconv)"
+                raise DataError(what, file, number) from None
+        chances = model.predict_proba(texts).tolist() if marginals else None
+        out = []
+        for i, (text, label) in enumerate(zip(texts, model.predict(texts), strict=True)):
+            columns = [label, text]
+            if chances is not None:
+                columns[1:1] = [f"{name}:{p:.6f}" for name, p in zip(model.classes_, chances[i], strict=True)]
+            out.append("\t".join(columns) + "\n")
+        yield len(batch), "".join(out).encode()

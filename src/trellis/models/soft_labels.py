@@ -1,0 +1,124 @@
+"""What is believed of labels, to be learnt from: probabilities of labels, of whole labellings, or what speaks for each.
+
+    rows       for each sentence F64[tokens, labels]: P(label) of every token; or, as evidence, numbers from 0 on that
+               say how much speaks for each label: only ratios count, and where all are alike nothing is known
+    pairs      for each sentence F64[labels, labels]: how often one label is expected to follow another, where it is
+               known how probable whole labellings are; without them tokens are taken to be independent
+    weights    for each sentence how much it counts, 1 if there are none; 0 leaves it out
+
+Probabilities say how the labels would be distributed if such a token came again and again, and a model is trained to
+say the same. Evidence is what was observed of this token: a model is trained to make what fits it probable, and may
+decide otherwise than the evidence where the text speaks for that (Tsuboi et al. 2008, with weights).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import DataError, SettingError, shown
+
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SoftLabels:
+    """As at the top of this file; `labels` are the names of the columns."""
+
+    rows: Sequence[NDArray[Any]]
+    labels: Sequence[str]
+    evidence: bool = False
+    pairs: Sequence[NDArray[Any]] | None = None
+    weights: F64 | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", names_of(self.labels))
+        if self.evidence and self.pairs is not None:
+            raise SettingError("pairs are of probabilities; evidence has none")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def packed(self, lengths: Sequence[int]) -> F64:
+        """The rows of all sentences, which are of these lengths, as one array, F64[tokens, labels]."""
+        return packed_rows(self.rows, self.labels, lengths)
+
+    def packed_pairs(self) -> F64 | None:
+        """F64[sentences, labels, labels]."""
+        if self.pairs is None:
+            return None
+        size = len(self.labels)
+        if not _is_listed(self.pairs) or len(self.pairs) != len(self.rows):
+            raise DataError(f"pairs are no list with an array [labels, labels] for each of {len(self.rows)} sentences")
+        for s, one in enumerate(self.pairs, 1):
+            if np.shape(one) != (size, size):
+                raise DataError(f"sentence {s}: pairs of the shape {np.shape(one)}; expected {(size, size)}")
+        whole = np.array(self.pairs, dtype=np.float64).reshape(-1, size, size)
+        for s in np.flatnonzero(~((whole >= 0.0) & np.isfinite(whole)).all(axis=(1, 2)))[:1].tolist():
+            raise DataError(f"sentence {s + 1}: its pairs have a negative number, or none; expected numbers >= 0")
+        return whole
+
+    def repeated(self, least: float = 0.001) -> tuple[I64, list[str], F64]:
+        """For estimators that know weights of examples but no soft labels, each token (item) once for each label that
+        is at least so probable: its number I64[n], the label, and the probability F64[n] as its weight.
+
+            which, y, weight = soft.repeated()
+            LogisticRegression().fit(X[which], y, sample_weight=weight)
+        """
+        rows = np.concatenate([np.zeros((0, len(self.labels))), *(np.asarray(one, np.float64) for one in self.rows)])
+        sums = rows.sum(axis=1, keepdims=True)
+        rows = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0.0)
+        if self.weights is not None:
+            rows *= np.repeat(self.weights, [len(one) for one in self.rows])[:, None]
+        which, label = np.nonzero((rows >= least) & (rows > 0.0))
+        return which, [self.labels[j] for j in label.tolist()], rows[which, label]
+
+
+def names_of(names: Sequence[str]) -> list[str]:
+    """Of labels, as a model file can hold them."""
+    if not _is_listed(names):
+        raise SettingError(f"labels is {names!r}; expected a list with the names of the labels")
+    if not len(names):
+        raise SettingError("labels is []; expected the names of the labels, at least one")
+    for name in names:
+        if not isinstance(name, str):
+            raise SettingError(f"labels has {shown(name)}; expected names, as text")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise SettingError(f"labels has '{name}' {count} times; expected every name once")
+    return [str.__str__(name) for name in names]  # NumPy's strings as plain ones
+
+
+def packed_rows(soft: Sequence[NDArray[Any]], labels: Sequence[str], lengths: Sequence[int]) -> F64:
+    """Arrays [tokens, labels] of sentences of these lengths as one, checked: F64[tokens, labels]."""
+    if not _is_listed(soft):
+        raise DataError(
+            f"soft is {type(soft).__name__}; expected a list with an array [tokens, labels] for each sentence"
+        )
+    if len(soft) != len(lengths):
+        raise DataError(f"X and soft do not match: {len(lengths)} sentences and {len(soft)} arrays")
+    parts = [np.zeros((0, len(labels)))]
+    for s, (array, tokens) in enumerate(zip(soft, lengths, strict=True), 1):
+        try:
+            part = np.asarray(array, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise DataError(
+                f"sentence {s}: soft labels that are no numbers; expected an array [tokens, labels]"
+            ) from None
+        if part.shape != (tokens, len(labels)):
+            raise DataError(
+                f"sentence {s}: soft labels of the shape {part.shape}; expected {tokens} tokens, {len(labels)} labels"
+            )
+        parts.append(part)
+    return np.concatenate(parts)
+
+
+def _is_listed(value: object) -> bool:
+    listed = hasattr(value, "__len__") and hasattr(value, "__getitem__") and getattr(value, "ndim", 1) > 0
+    return listed and not isinstance(value, str | bytes | Mapping)

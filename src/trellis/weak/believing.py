@@ -1,0 +1,127 @@
+"""From votes to labels that a tagger or a classifier learns from: what a label model believes, and how sure it is.
+
+    learn="soft"       the probabilities themselves, of whole labellings where there are sentences: the tagger is to be
+                       as sure as the label model
+    learn="evidence"   what speaks for each label: the tagger may decide otherwise where the text speaks for that
+    learn="hard"       the best labels, as if they were certain
+
+A token that nobody votes on becomes O for a label model, and most often it is; but sometimes it is a name that no list
+has. `silent` says what is learnt of such tokens as evidence: a number is what speaks for O, and the rest speaks for all
+other labels alike; "model" what the label model says, "unknown" nothing at all.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import SettingError, shown
+from trellis.weak.paths import path_labels
+from trellis.weak.votes import Votes
+
+if TYPE_CHECKING:
+    from trellis.models import SoftLabels
+    from trellis.weak.models import LabelModel
+
+F64 = NDArray[np.float64]
+
+WAYS = ("soft", "evidence", "hard")
+SILENT = 0.8  # chosen on the valid parts of three sets of votes, where 0.6 to 0.95 are much alike
+
+
+def soft_labels(
+    model: LabelModel,
+    votes: Votes,
+    learn: str | None = None,
+    silent: float | str | None = None,
+    min_confidence: float = 0.0,
+    keep: float = 1.0,
+) -> SoftLabels:
+    """What a fitted label model believes of votes, for `fit(data, soft=...)`.
+
+    learn, silent: as at the top of this file. By default evidence where labels are of segments, with silent=0.8, and
+    soft where they are not: what was best where it was measured (docs/weak-supervision.md).
+    min_confidence: tokens (items) whose best label is less probable than that are not known (learn="evidence" alone).
+    keep: this share of the sentences (items) alone is learnt from, those that the model is surest of.
+    """
+    from trellis.models import SoftLabels
+
+    learn = learn or usual_way(model)
+    _check(learn, silent, min_confidence, keep)
+    if silent == "unknown" and model.space_.outside is not None and not _says_outside(model, votes):
+        warnings.warn(
+            "nothing is known of tokens that nobody votes on (silent='unknown'), and nobody votes O: so nothing speaks "
+            "for O anywhere, and all will be taken for names; say what speaks for O: silent=0.8",
+            stacklevel=2,
+        )
+    rows, pairs = path_labels(model, votes)
+    sure = rows.max(axis=1, initial=0.0)
+    weights = None if keep == 1.0 else _surest(sure, votes, keep)
+    if learn == "hard":
+        rows = np.eye(len(model.labels_))[model.best(votes)]
+    elif learn == "evidence":
+        rows = rows.copy()
+        outside = model.space_.outside
+        told = silent if silent is not None else "model" if outside is None else SILENT
+        if told != "model":
+            rows[~votes.only(model.functions_).fired] = _of_silence(told, len(model.labels_), outside)
+        rows[sure < min_confidence] = 1.0
+    cuts = votes.offsets[1:-1]
+    return SoftLabels(
+        np.split(rows, cuts),
+        list(model.labels_),
+        evidence=learn != "soft",
+        pairs=list(pairs) if learn == "soft" and np.any(np.diff(votes.offsets) > 1) else None,
+        weights=weights,
+    )
+
+
+def usual_way(model: LabelModel) -> str:
+    """How labels are learnt where nothing else is said."""
+    return "soft" if model.space_.outside is None else "evidence"
+
+
+def _check(learn: str, silent: float | str | None, min_confidence: float, keep: float) -> None:
+    if learn not in WAYS:
+        raise SettingError(f"learn is {learn!r}; expected {', '.join(WAYS[:-1])} or {WAYS[-1]}")
+    for name, value in (("min_confidence", min_confidence), ("keep", keep)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+            raise SettingError(f"{name} is {shown(value)}; expected a number from 0 to 1")
+    if keep == 0.0:
+        raise SettingError("keep is 0, which leaves nothing to learn from; expected a share above that")
+    is_share = isinstance(silent, int | float) and not isinstance(silent, bool) and 0.0 < silent < 1.0
+    if not (silent is None or silent in ("model", "unknown") or is_share):
+        raise SettingError(f"silent is {shown(silent)}; expected model, unknown, or a number between 0 and 1")
+    if learn != "evidence" and (silent is not None or min_confidence > 0.0):
+        name = "silent" if silent is not None else "min_confidence"
+        raise SettingError(f"{name} is for learn='evidence', where it can be that nothing is known; not for {learn!r}")
+
+
+def _of_silence(told: float | str, labels: int, outside: int | None) -> F64:
+    """What speaks for each label of a token that nobody votes on, F64[labels]."""
+    if told == "unknown" or labels == 1:
+        return np.ones(labels)
+    if outside is None:
+        raise SettingError(f"silent is {shown(told)}, what speaks for O; these labels have no O: model or unknown")
+    row = np.full(labels, (1.0 - float(told)) / (labels - 1))
+    row[outside] = float(told)
+    return row
+
+
+def _says_outside(model: LabelModel, votes: Votes) -> bool:
+    """Whether any function votes O."""
+    return bool(np.any(votes.only(model.functions_).values == model.space_.outside))
+
+
+def _surest(sure: F64, votes: Votes, keep: float) -> F64:
+    """1 for that share of the sentences whose tokens are surest on average, 0 for the others, F64[sentences]."""
+    lengths = np.diff(votes.offsets)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    mean = np.bincount(sentence, sure, len(lengths)) / np.maximum(lengths, 1)
+    weights = np.zeros(len(lengths))
+    many = max(1, round(keep * len(lengths)))
+    weights[np.argsort(-mean, kind="stable")[:many]] = 1.0
+    return weights

@@ -1,0 +1,58 @@
+"""A tagger or classifier trained on what a label model believes, and then, in further rounds, on what it says itself of
+what nobody voted on (self-training)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trellis.errors import SettingError, shown
+from trellis.models import SoftLabels
+from trellis.weak.believing import soft_labels
+from trellis.weak.models.contract import LabelModel
+from trellis.weak.votes import Votes
+
+F64 = NDArray[np.float64]
+Learner = TypeVar("Learner")
+
+
+def teach(
+    tagger: Learner,
+    data: Any,
+    model: LabelModel,
+    votes: Votes,
+    learn: str | None = None,
+    silent: float | str | None = None,
+    min_confidence: float = 0.0,
+    keep: float = 1.0,
+    rounds: int = 0,
+    **more: Any,
+) -> Learner:
+    """Fits a tagger (classifier) to data on which there are votes, and gives it back.
+
+    learn, silent, min_confidence, keep: as for `soft_labels`. rounds: how often it is fitted again, with its own
+    probabilities for the tokens (items) nobody votes on; what is voted on stays as the label model has it. more: what
+    else `fit` is told, `dev` for instance.
+    """
+    if isinstance(rounds, bool) or not isinstance(rounds, int) or not 0 <= rounds <= 100:
+        raise SettingError(f"rounds is {shown(rounds)}; expected a whole number from 0 to 100")
+    learner: Any = tagger
+    soft = soft_labels(model, votes, learn, silent, min_confidence, keep)
+    learner.fit(data, soft=soft, **more)
+    for _ in range(rounds):
+        learner.fit(data, soft=_its_own(learner, data, soft, ~votes.only(model.functions_).fired, votes), **more)
+    return tagger
+
+
+def _its_own(tagger: Any, data: Any, soft: SoftLabels, silent: NDArray[np.bool_], votes: Votes) -> SoftLabels:
+    """With what the tagger says of tokens nobody votes on."""
+    number = {label: j for j, label in enumerate(soft.labels)}
+    at = [number[label] for label in tagger.classes_]
+    said = np.zeros((votes.tokens, len(soft.labels)))
+    said[:, at] = np.concatenate([np.zeros((0, len(at))), *map(np.atleast_2d, tagger.predict_marginals(data))])
+    rows = np.where(silent[:, None], said, np.concatenate([said[:0], *soft.rows]))
+    # tokens are taken to be independent from here on: nobody knows how the tagger's labels go with the label model's
+    return replace(soft, rows=np.split(rows, votes.offsets[1:-1]), pairs=None)

@@ -1,0 +1,117 @@
+"""Soft labels with pairs, as evidence, and with weights."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from trellis import CRF, LocalClassifier, SemiCRF, SoftLabels
+from trellis.errors import DataError, SettingError
+
+X = [[["a", "x"], ["b"]], [["b", "x"], ["c"], ["a"]], [["c"]]]
+Y = [["A", "B"], ["B", "C", "A"], ["C"]]
+NAMES = ["A", "B", "C"]
+
+
+def certain(rows=Y):
+    return [np.array([[float(name == label) for name in NAMES] for label in row]) for row in rows]
+
+
+def pairs_of(rows):
+    """Of independent tokens."""
+    return [sum((np.outer(a, b) for a, b in pairwise(one)), np.zeros((3, 3))) for one in rows]
+
+
+def test_certain_paths_are_plain_training():
+    plain = CRF().fit(X, Y)
+    paths = CRF().fit(X, soft=SoftLabels(certain(), NAMES, pairs=pairs_of(certain())))
+    assert paths.objective_ == pytest.approx(plain.objective_, rel=1e-9)
+    assert paths.predict(X) == Y
+
+
+def test_certain_evidence_is_plain_training_whatever_its_scale():
+    plain = CRF().fit(X, Y)
+    for scale in (1.0, 1e-9, 7.0):
+        found = CRF().fit(X, soft=SoftLabels([scale * rows for rows in certain()], NAMES, evidence=True))
+        assert found.objective_ == pytest.approx(plain.objective_, rel=1e-6)
+
+
+def test_pairs_of_independent_tokens_are_soft_labels():
+    rng = np.random.default_rng(0)
+    rows = [rng.dirichlet(np.ones(3), len(sentence)) for sentence in X]
+    soft = CRF().fit(X, soft=rows, labels=NAMES)
+    paths = CRF().fit(X, soft=SoftLabels(rows, NAMES, pairs=pairs_of(rows)))
+    assert paths.objective_ == pytest.approx(soft.objective_, rel=1e-9)
+
+
+def test_evidence_may_be_overruled_by_the_text():
+    """a is A three times; once somebody says, unsurely, that it is B."""
+    texts = [[["a"]]] * 4
+    rows = [np.array([[1.0, 0.0]])] * 3 + [np.array([[0.4, 0.6]])]
+    found = CRF(l2=0.01).fit(texts, soft=SoftLabels(rows, ["A", "B"], evidence=True))
+    assert found.predict_marginals([[["a"]]])[0][0, 0] > 0.95
+    soft = CRF(l2=0.01).fit(texts, soft=rows, labels=["A", "B"])
+    np.testing.assert_allclose(soft.predict_marginals([[["a"]]])[0][0], [0.85, 0.15], atol=0.01)
+
+
+def test_where_all_is_alike_nothing_is_known():
+    rows = [*certain()[:2], np.ones((1, 3))]
+    found = CRF().fit(X, soft=SoftLabels(rows, NAMES, evidence=True))
+    partial = CRF().fit(X, [*Y[:2], [None]])
+    assert found.objective_ == pytest.approx(partial.objective_, rel=1e-6)
+
+
+def test_weights_are_those_of_sentences():
+    weights = np.array([2.0, 0.0, 1.0])
+    found = CRF().fit(X, soft=SoftLabels(certain(), NAMES, weights=weights))
+    assert found.objective_ == CRF().fit(X, soft=certain(), labels=NAMES, sample_weight=weights).objective_
+    both = CRF().fit(X, soft=SoftLabels(certain(), NAMES, weights=weights), sample_weight=[1.0, 1.0, 3.0])
+    assert both.objective_ == CRF().fit(X, soft=certain(), labels=NAMES, sample_weight=[2.0, 0.0, 3.0]).objective_
+
+
+def test_pairs_say_nothing_to_a_local_classifier():
+    soft = SoftLabels(certain(), NAMES, pairs=[np.zeros((3, 3))] * 3)
+    assert LocalClassifier().fit(X, soft=soft).objective_ == pytest.approx(LocalClassifier().fit(X, Y).objective_)
+
+
+def test_other_chains_know_no_pairs():
+    soft = SoftLabels(certain(), NAMES, pairs=pairs_of(certain()))
+    for settings in ({"order": 2}, {"only_seen": True}):
+        with pytest.raises(SettingError, match="whole paths are for chains of order 1"):
+            CRF(**settings).fit(X, soft=soft)
+
+
+def test_segments_know_neither():
+    segments = [np.array([[0.9, 0.1, 0.0]])]
+    for more, what in (({"evidence": True}, "evidence"), ({"pairs": [np.zeros((3, 3))]}, "whole labellings")):
+        with pytest.raises(SettingError, match=f"segments are not learnt from .*{what}"):
+            SemiCRF().fit([[["a"]]], soft=SoftLabels(segments, ["O", "B-X", "I-X"], **more))
+
+
+SQUARE = np.zeros((3, 3))
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"labels": ["A", "A", "B"]}, SettingError, "labels has 'A' 2 times"),
+        ({"evidence": True, "pairs": [SQUARE] * 3}, SettingError, "evidence has none"),
+        ({"pairs": [SQUARE]}, DataError, "for each of 3 sentences"),
+        ({"pairs": [SQUARE[:2]] * 3}, DataError, "sentence 1: pairs of the shape"),
+        ({"pairs": [SQUARE - 1.0] * 3}, DataError, "sentence 1: its pairs have a negative number"),
+        ({"rows": certain()[:2]}, DataError, "3 sentences and 2 arrays"),
+        ({"rows": [0 * one for one in certain()], "evidence": True}, DataError, "sentence 1, token 1: the evidence"),
+        ({"rows": [-one for one in certain()], "evidence": True}, DataError, "expected numbers >= 0"),
+        ({"weights": np.ones(2)}, DataError, "one number for each of 3 sentences"),
+    ],
+)
+def test_what_does_not_fit(given, error, message):
+    with pytest.raises(error, match=message):
+        CRF().fit(X, soft=SoftLabels(**{"rows": certain(), "labels": NAMES, **given}))
+
+
+def test_names_given_twice():
+    with pytest.raises(SettingError, match="labels are named twice"):
+        CRF().fit(X, soft=SoftLabels(certain(), NAMES), labels=["A", "B", "D"])

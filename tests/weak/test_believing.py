@@ -1,0 +1,166 @@
+"""What a tagger learns of votes: soft labels, evidence, filters, votes as features, rounds of self-training."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import trellis as tr
+from trellis import weak
+from trellis.errors import DataError, SettingError
+
+CITIES = weak.gazetteer(["Lisbon", "Oslo", "Cape Town"], "LOC", name="cities")
+TITLES = weak.pattern(r"Ms\. ([A-Z]\w+)", "PER", group=1, name="titles")
+SMALL = weak.words(str.islower, "O", name="small")
+SENTENCES = [
+    "Ms. Silva flew from Lisbon to Oslo .",
+    "The harbour of Cape Town is old .",
+    "Ms. Berg lives in Porto now .",
+    "Nobody came .",
+]
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return tr.Corpus.from_lists({"word": [text.split() for text in SENTENCES]})
+
+
+@pytest.fixture(scope="module")
+def votes(corpus):
+    return weak.apply([CITIES, TITLES], corpus)
+
+
+@pytest.fixture(scope="module")
+def model(votes):
+    return weak.MajorityVote().learn(votes)
+
+
+class TestSoftLabels:
+    def test_soft_are_probabilities_with_pairs(self, model, votes):
+        soft = weak.soft_labels(model, votes, learn="soft")
+        assert not soft.evidence
+        assert soft.labels == list(model.labels_)
+        assert all(np.allclose(rows.sum(axis=1), 1.0) for rows in soft.rows)
+        assert soft.pairs[1].sum() == pytest.approx(len(SENTENCES[1].split()) - 1)
+
+    def test_hard_are_the_best_labels(self, model, votes):
+        soft = weak.soft_labels(model, votes, learn="hard")
+        said = [[soft.labels[j] for j in rows.argmax(axis=1)] for rows in soft.rows]
+        assert said == model.predict(votes)
+        assert all(set(np.unique(rows)) == {0.0, 1.0} for rows in soft.rows)
+
+    def test_of_what_nobody_votes_on_little_is_known(self, model, votes):
+        soft = weak.soft_labels(model, votes, silent=0.6)
+        assert soft.evidence
+        np.testing.assert_allclose(soft.rows[3], [[0.6, 0.1, 0.1, 0.1, 0.1]] * 3)
+        unknown = weak.soft_labels(weak.MajorityVote().learn(votes), votes, silent="model")
+        assert unknown.rows[3][0, 0] == 1.0
+
+    def test_nothing_that_speaks_for_o_is_warned_of(self, model, votes, corpus):
+        with pytest.warns(UserWarning, match="nothing speaks for O anywhere"):
+            weak.soft_labels(model, votes, silent="unknown")
+        more = weak.apply([CITIES, TITLES, SMALL], corpus)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            weak.soft_labels(weak.MajorityVote().learn(more), more, silent="unknown")
+
+    def test_the_unsure_is_not_known(self, corpus):
+        tied = weak.apply([CITIES, weak.gazetteer(["Oslo"], "PER", name="people")], corpus)
+        soft = weak.soft_labels(weak.MajorityVote().learn(tied), tied, min_confidence=0.9)
+        assert set(soft.rows[0][6].tolist()) == {1.0}  # Oslo
+        assert soft.rows[0][4].argmax() == soft.labels.index("B-LOC")  # Lisbon
+
+    def test_the_surest_sentences_are_kept(self, corpus):
+        tied = weak.apply([CITIES, weak.gazetteer(["Oslo"], "PER", name="people")], corpus)
+        soft = weak.soft_labels(weak.MajorityVote().learn(tied), tied, keep=0.75)
+        assert soft.weights.tolist() == [0.0, 1.0, 1.0, 1.0]
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"learn": "hardly"}, "learn is 'hardly'; expected soft, evidence or hard"),
+            ({"silent": 2.0}, "silent is 2.0; expected model, unknown, or a number between 0 and 1"),
+            ({"silent": "no"}, "silent is 'no'"),
+            ({"keep": 0.0}, "keep is 0, which leaves nothing"),
+            ({"keep": True}, "keep is True; expected a number from 0 to 1"),
+            ({"min_confidence": 1.5}, "min_confidence is 1.5"),
+            ({"learn": "soft", "silent": 0.5}, "silent is for learn='evidence'"),
+            ({"learn": "hard", "min_confidence": 0.5}, "min_confidence is for learn='evidence'"),
+        ],
+    )
+    def test_settings_that_do_not_fit(self, model, votes, settings, message):
+        with pytest.raises(SettingError, match=message):
+            weak.soft_labels(model, votes, **settings)
+
+    def test_o_of_labels_that_have_none(self):
+        items = weak.Votes.of_items([["HAM"], ["SPAM"], [None]], ["HAM", "SPAM"])
+        model = weak.MajorityVote().learn(items)
+        assert weak.soft_labels(model, items).rows[2].tolist() == [[0.5, 0.5]]
+        with pytest.raises(SettingError, match="these labels have no O"):
+            weak.soft_labels(model, items, silent=0.8)
+
+    def test_for_estimators_that_know_weights_only(self):
+        items = weak.Votes.of_items([["HAM"], ["SPAM"], [None]], ["HAM", "SPAM"])
+        soft = weak.soft_labels(weak.MajorityVote().learn(items), items)
+        which, labels, weight = soft.repeated()
+        assert which.tolist() == [0, 1, 2, 2]
+        assert labels == ["HAM", "SPAM", "HAM", "SPAM"]
+        assert weight.tolist() == [1.0, 1.0, 0.5, 0.5]
+
+
+class TestVotesAsColumns:
+    def test_there_and_back(self, corpus, votes):
+        with_votes = weak.with_votes(corpus, votes)
+        assert list(with_votes.columns) == ["word", "lf:cities", "lf:titles"]
+        again = weak.votes_of(with_votes)
+        assert (again.values == votes.values).all()
+
+    def test_links_too(self, corpus):
+        linked = weak.apply([CITIES, weak.linked(CITIES, name="together")], corpus)
+        again = weak.votes_of(weak.with_votes(corpus, linked))
+        assert (again.links == linked.links).all()
+
+    def test_features_read_them(self, corpus, votes):
+        features = weak.vote_features(weak.with_votes(corpus, votes), window=0)
+        assert len(features.templates(["word", "lf:cities", "lf:titles"])) == 2
+
+    def test_what_does_not_fit(self, corpus, votes):
+        with pytest.raises(SettingError, match="no column has votes: the columns are word"):
+            weak.vote_features(corpus)
+        with pytest.raises(SettingError, match="window is -1"):
+            weak.vote_features(["lf:a"], window=-1)
+        with pytest.raises(DataError, match="do not fit a corpus of 6"):
+            weak.with_votes(tr.Corpus.from_lists({"word": [["a"] * 6]}), votes)
+        with pytest.raises(SettingError, match="a column 'lf:cities' already"):
+            weak.with_votes(weak.with_votes(corpus, votes), votes)
+
+
+class TestTeach:
+    def test_a_tagger_learns_from_votes(self, corpus, model, votes):
+        crf = weak.teach(tr.CRF("label", "word[-1:1]", l2=0.01), corpus, model, votes)
+        assert crf.predict(corpus)[0][4] == "B-LOC"
+
+    def test_every_way_and_rounds(self, corpus, model, votes):
+        for learn in ("soft", "evidence", "hard"):
+            crf = weak.teach(tr.CRF("label", "word[-1:1]", l2=0.1), corpus, model, votes, learn=learn, rounds=1)
+            assert crf.predict(corpus)[0][4] == "B-LOC"
+
+    def test_rounds_spread_what_is_known_to_what_nobody_votes_on(self, corpus, model, votes):
+        """Porto stands where a city stands, and no list has it."""
+        once = weak.teach(tr.CRF("label", "word[-2:2]", l2=0.5), corpus, model, votes, silent=0.5)
+        again = weak.teach(tr.CRF("label", "word[-2:2]", l2=0.5), corpus, model, votes, silent=0.5, rounds=3)
+        assert not np.allclose(once.predict_marginals(corpus)[2], again.predict_marginals(corpus)[2])
+
+    def test_votes_as_features(self, corpus, model, votes):
+        seen = weak.with_votes(corpus, votes)
+        crf = weak.teach(tr.CRF("label", weak.vote_features(seen), l2=0.01), seen, model, votes)
+        unknown = tr.Corpus.from_lists(
+            {"word": [["in", "Quito", "."]], "lf:cities": [["_", "B-LOC", "_"]], "lf:titles": [["_"] * 3]}
+        )
+        assert crf.predict(unknown) == [["O", "B-LOC", "O"]]
+
+    def test_rounds_that_are_none(self, corpus, model, votes):
+        with pytest.raises(SettingError, match="rounds is -1"):
+            weak.teach(tr.CRF("label", "word[0]"), corpus, model, votes, rounds=-1)
