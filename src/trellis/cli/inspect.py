@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
-from trellis.cli.choosing import is_cascade, targets_of
+from trellis.cli.choosing import is_cascade, is_of_texts, targets_of
 from trellis.cli.console import amount, print_json
 from trellis.errors import DataError, SettingError
 
@@ -86,6 +86,8 @@ def _read(tagger: Any, model: str, file: str, columns: list[str] | None, comment
 
     if not (is_cascade(tagger) or hasattr(tagger, "target")):
         raise SettingError(f"{model} is a model of lattices, which column files do not hold; leave DATA out")
+    if is_of_texts(tagger):
+        raise SettingError(f"{model} classifies whole texts, which column files do not hold; leave DATA out")
     names = columns or tagger.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trellis.corpus import Corpus
 from trellis.errors import SettingError
 from trellis.features import Packed, TemplateFeatures
-from trellis.models import LatticeCRF, NeuralCRF, SemiCRF, SequentialClassifier
+from trellis.models import LatticeCRF, NeuralCRF, SemiCRF, SequentialClassifier, TextClassifier
 from trellis.models.chain_tagger import ChainTagger
 from trellis.models.neural_chain import NeuralChain
 from trellis.report.groups import Found, Group, of_chain, of_lattices, of_segments
@@ -69,7 +69,7 @@ class Inspection:
         return found
 
 
-Weighted = ChainTagger | NeuralCRF | SequentialClassifier | SemiCRF | LatticeCRF
+Weighted = ChainTagger | NeuralCRF | SequentialClassifier | SemiCRF | LatticeCRF | TextClassifier
 
 
 def inspect(tagger: Weighted, data: Corpus | None = None, top: int = 10) -> Inspection:
@@ -87,7 +87,7 @@ def inspect(tagger: Weighted, data: Corpus | None = None, top: int = 10) -> Insp
     if isinstance(tagger, SemiCRF):
         found = of_segments(tagger.model_)
     else:
-        found = of_chain(tagger.model_ if isinstance(tagger, ChainTagger) else tagger.model_.linear)
+        found = of_chain(tagger.model_ if isinstance(tagger, ChainTagger | TextClassifier) else tagger.model_.linear)
     packed, tokens = ((), 0) if data is None else ((tagger.model_.pack(data),), data.tokens)
     if isinstance(tagger, NeuralCRF):
         model = tagger.model_
