@@ -29,6 +29,7 @@ from trellis import (
     SemiCRF,
     SequentialClassifier,
     Stage,
+    TextClassifier,
     load,
 )
 from trellis.corpus import parse_conll
@@ -107,6 +108,13 @@ LATTICES = [
     ],
     [[[0, 1, "X", ["a"]], [0, 2, "Y", ["ab"]], [1, 2, "X", ["b"]]], None],
 ]
+RECORDS = [
+    {"text": "Check out MY channel!", "source": "web", "likes": 2, "label": "spam"},
+    {"text": "über song, don't stop", "source": None, "likes": 0.5, "label": "ham"},
+    {"text": "", "likes": 7, "label": "ham"},
+    {"text": "check this: www.x.com", "source": "app", "likes": -1, "label": None},
+    {"text": "my page", "source": "web", "likes": 3, "label": "spam"},
+]
 LEXICON = {"words": {"a": "X", "bc": ["X", "Y"], "äbc": "Y"}, "texts": ["abc", "äbc"]}
 # votes of f, of g, which says nearly the same, and of h
 SEGMENTS = {
@@ -166,6 +174,9 @@ def models():
         arcs = "word[0] + transitions(pos[0])"
         yield "sequential-arcs", SequentialClassifier("ner", arcs, encoding="iob2").fit(corpus), new
         yield "local", LocalClassifier("ner", words, tag_dictionary=2).fit(corpus), new
+        fields = "word_ngrams(text, 1, 2)[0] + ngrams(text, 3)[0] + word_count(text)[0] + source[0] + number(likes)[0]"
+        yield "texts", TextClassifier("label", fields, l2=0.3).fit(RECORDS), RECORDS
+        yield "texts-matrix", TextClassifier(l2=0.2).fit(np.eye(3)[:, :2], ["a", "b", "b"]), [[1.0, 0.5], [0.0, -2.0]]
         sizes = {"embedding": 4, "letters": 2, "filters": 3, "hidden": 3, "epochs": 2}
         yield "neural", NeuralCRF("ner", words, vectors="vectors.txt", layers=2, **sizes).fit(corpus), UNKNOWN
         alone = NeuralCRF("ner", "", inputs="pos", order=2, encoding="iob2", **sizes).fit(corpus)
@@ -212,6 +223,10 @@ def answers(model, data):
         rows = [np.round(r, 9).tolist() for r in model.predict_marginals(votes)]
         objective = model.climb_.objectives[-1]
         return {"input": data, "labels": model.predict(votes), "marginals": rows, "objective": objective}
+    if isinstance(model, TextClassifier):
+        items = data if isinstance(data[0], dict) else np.array(data)
+        rows = np.round(model.predict_proba(items), 9).tolist()
+        return {"input": data, "labels": model.predict(items), "marginals": [rows], "objective": model.objective_}
     if isinstance(model, LatticeCRF):
         lattices = lattices_of(data)
         rows = [np.round(row, 9)[:, None].tolist() for row in model.predict_marginals(lattices)]
