@@ -1,4 +1,4 @@
-"""`trellis train`, `eval`, `tag` and `inspect` on whole texts, and on what is believed of them."""
+"""`trellis train`, `eval`, `tag` and `inspect` with whole texts."""
 
 from __future__ import annotations
 
@@ -8,137 +8,205 @@ import sys
 
 import pytest
 
-TEXTS = [
-    ("Check out my page!", "spam"),
-    ("lovely song", "ham"),
-    ("her voice is lovely", "ham"),
-    ("Check this: www.example", "spam"),
-    ("my page", "spam"),
-    ("song, voice", "ham"),
-]
+import trellis as tr
+from trellis.cli import texts as cli_texts
+
+COMMENTS = [
+    ("Check out my channel", "SPAM"),
+    ("best song ever", "HAM"),
+    ("subscribe to my page", "SPAM"),
+    ("I love her voice", "HAM"),
+    ("", "HAM"),
+    ("free phones at www.x.com", "SPAM"),
+] * 4
 
 
-def lines(records):
-    return "".join(json.dumps(record) + "\n" for record in records)
+def written(path, records):
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), encoding="utf-8")
+    return path
 
 
-@pytest.fixture
-def texts(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "train.jsonl").write_text(lines({"text": text, "label": label} for text, label in TEXTS))
-    (tmp_path / "new.jsonl").write_text(lines({"text": text} for text, _ in TEXTS[:2]))
-    return tmp_path
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """comments.jsonl with labels, new.jsonl and new.txt without, and a model."""
+    folder = tmp_path_factory.mktemp("texts")
+    records = [{"text": text, "label": label, "id": i} for i, (text, label) in enumerate(COMMENTS)]
+    written(folder / "comments.jsonl", records)
+    written(folder / "new.jsonl", [{"text": "my channel ü", "label": "?"}, {"text": "her song", "meta": {"a": [1]}}])
+    (folder / "new.txt").write_text("my channel\nher song\n\n", encoding="utf-8")
+    tr.TextClassifier().fit(records).save(folder / "m")
+    return folder
 
 
-@pytest.fixture
-def trained(texts, run):
-    code, _, err = run("train", "train.jsonl", "--model-type", "text-classifier", "--l2", "0.1", "--model", "m")
-    assert code == 0, err
-    assert "6 items; training 'label'" in err
-    return texts
+def piped(data, *arguments):
+    """What `trellis` prints when it is given such standard input, in a process of its own."""
+    command = [sys.executable, "-m", "trellis", *map(str, arguments)]
+    return subprocess.run(command, input=data, capture_output=True, check=True).stdout.decode()
 
 
-def test_scores(trained, run):
-    code, out, _ = run("eval", "m", "train.jsonl", "--json")
-    assert code == 0
-    assert json.loads(out.splitlines()[-1])["accuracy"] == 1.0
-    assert json.loads(out.splitlines()[-1])["f1"] is None
-
-
-def test_json_lines_get_a_field(trained, run):
-    code, out, _ = run("tag", "m", "new.jsonl", "--marginals")
-    assert code == 0
-    found = [json.loads(line) for line in out.splitlines()]
-    assert [one["predicted"] for one in found] == ["spam", "ham"]
-    assert sum(found[0]["probabilities"].values()) == pytest.approx(1.0)
-
-
-def test_lines_of_text_get_a_label_before_them(trained, run):
-    (trained / "new.txt").write_text("my page\nsong, voice\n")
-    assert run("tag", "m", "new.txt")[1] == "spam\tmy page\nham\tsong, voice\n"
-    assert run("tag", "m", "new.txt", "--marginals")[1].startswith("spam\tspam:0.")
-
-
-def test_standard_input_is_answered_as_it_is(trained):
-    command = [sys.executable, "-m", "trellis", "tag", "m", "-"]
-    answer = subprocess.run(command, input="my page\n", capture_output=True, text=True, check=True)
-    assert answer.stdout == "spam\tmy page\n"
-    answer = subprocess.run(command, input='{"text": "my page"}\n', capture_output=True, text=True, check=True)
-    assert json.loads(answer.stdout)["predicted"] == "spam"
-
-
-def test_soft_labels_in_the_file(texts, run):
-    soft = [
-        {"text": text, "probabilities": {"spam": p, "ham": 1 - p}}
-        for (text, _), p in zip(TEXTS, [0.9, 0.1, 0.2, 0.9, 0.8, 0.1], strict=True)
-    ]
-    (texts / "soft.jsonl").write_text(lines(soft))
-    code, _, err = run(
-        "train", "soft.jsonl", "--model-type", "text-classifier", "--soft", "--l2", "0.1", "--model", "m"
-    )
-    assert code == 0, err
-    assert json.loads(run("eval", "m", "train.jsonl", "--json")[1].splitlines()[-1])["accuracy"] == 1.0
-
-
-def test_votes_and_a_label_model(texts, run):
-    voted = [
-        {"text": text, "votes": {"f": label, "g": None if i % 2 else label, "h": label}}
-        for i, (text, label) in enumerate(TEXTS)
-    ]
-    (texts / "votes.jsonl").write_text(lines(voted))
-    assert run("weak", "fit", "votes.jsonl", "--kind", "majority", "--model", "lm")[0] == 0
-    how = ["--model-type", "text-classifier", "--l2", "0.1", "--model", "m"]
-    for teach in ([], ["--teach", "learn=evidence,rounds=1"], ["--teach", "keep=0.8"]):
-        code, _, err = run("train", "votes.jsonl", "--label-model", "lm", *teach, *how)
+class TestTrain:
+    def test_items_become_a_model(self, run, folder, tmp_path):
+        arguments = ("--model-type", "text-classifier", "--target", "label", "--model", tmp_path / "m", "--json")
+        code, out, err = run("train", folder / "comments.jsonl", *arguments)
         assert code == 0, err
-    code, _, err = run("train", "votes.jsonl", "--label-model", "lm", "--teach", "rounds=1", "--checkpoint", "c", *how)
-    assert code == 1
-    assert "several rounds keeps no checkpoint" in err
+        assert "24 items; training 'label'" in err
+        assert json.loads(out.splitlines()[-1])["converged"]
+        assert (tmp_path / "m").read_bytes() == (folder / "m").read_bytes()
+
+    def test_with_development_texts_and_from_a_model(self, run, folder, tmp_path):
+        more = (
+            "--dev",
+            folder / "comments.jsonl",
+            "--warm-start",
+            folder / "m",
+            "--features",
+            "word_ngrams(text, 1)[0] + word_count(text)[0]",
+        )
+        arguments = ("--model-type", "text-classifier", "--model", tmp_path / "m", "--l2", 0.5, *more, "--json")
+        code, out, err = run("train", folder / "comments.jsonl", *arguments)
+        assert code == 0, err
+        assert json.loads(out.splitlines()[-1])["dev_score"] == 1.0
+        assert tr.load(tmp_path / "m").l2 == 0.5
+
+    def test_probabilities_in_place_of_labels(self, run, tmp_path):
+        soft = [
+            {"text": t, "probabilities": {"HAM": 0.1, "SPAM": 0.9} if k == "SPAM" else {"HAM": 1.0}}
+            for t, k in COMMENTS
+        ]
+        path = written(tmp_path / "soft.jsonl", soft)
+        code, _, err = run("train", path, "--model-type", "text-classifier", "--soft", "--model", tmp_path / "m")
+        assert code == 0, err
+        rows = [[0.1, 0.9] if label == "SPAM" else [1.0, 0.0] for _, label in COMMENTS]
+        model = tr.TextClassifier().fit([text for text, _ in COMMENTS], soft=rows, labels=["HAM", "SPAM"])
+        assert tr.load(tmp_path / "m").model_.weights.tolist() == model.model_.weights.tolist()
+        written(path, [{"text": "a", "probabilities": {"HAM": 0.5, "SPAM": 0.4}}])
+        code, _, err = run("train", path, "--model-type", "text-classifier", "--soft", "--model", tmp_path / "n")
+        assert (code, "soft.jsonl:1: its probabilities add up to 0.9; expected 1" in err) == (1, True)
+
+    @pytest.mark.parametrize(
+        ("line", "options", "message"),
+        [
+            ('{"txt": "a", "label": "X"}', (), "features 'texts' read the columns text"),
+            ('{"text": null, "label": "X"}\n{"text": "a", "label": "Y"}', (), "bad.jsonl:1: item 1: 'text' is None"),
+            ('{"text": "a"}', (), "no record has a label in the field 'label'"),
+            ('{"text": "a", "label": "X"', (), "bad.jsonl:1:"),
+            ("", (), "bad.jsonl: there is no item to learn from"),
+            ('{"text": "a", "label": "X"}', ("--order", 2), "--order is no setting of a text-classifier"),
+            ('{"text": "a", "label": "X"}', ("--columns", "text,label"), "--columns is for column files"),
+            ('{"text": "a", "label": "X"}', ("--soft",), "bad.jsonl:1: the field 'probabilities' is no object"),
+        ],
+    )
+    def test_what_is_refused(self, run, tmp_path, line, options, message):
+        (tmp_path / "bad.jsonl").write_text(f"{line}\n" if line else "")
+        arguments = ("--model-type", "text-classifier", "--model", tmp_path / "m", *options)
+        code, _, err = run("train", tmp_path / "bad.jsonl", *arguments)
+        assert code != 0
+        assert message in err
+        assert not (tmp_path / "m").exists()
+
+    def test_other_commands_that_train_have_tokens(self, run, folder):
+        code, _, err = run("curve", folder / "new.txt", folder / "new.txt", "--model-type", "text-classifier")
+        assert (code, "--model-type text-classifier is for `trellis train` alone" in err) == (1, True)
 
 
-def test_what_is_in_a_model(trained, run):
-    code, out, _ = run("inspect", "m")
-    assert code == 0
-    assert "word_ngrams" in out
-    code, _, err = run("inspect", "m", "train.jsonl")
-    assert "classifies whole texts" in err
+class TestEval:
+    def test_accuracy_and_the_scores_of_each_label(self, run, folder):
+        code, out, _ = run("eval", folder / "m", folder / "comments.jsonl", "--json")
+        lines = out.splitlines()
+        assert code == 0
+        assert lines[:2] == ["processed 24 items.", "accuracy: 100.00%"]
+        assert lines[3].split() == "SPAM: precision: 100.00%; recall: 100.00%; FB1: 100.00 12".split()
+        found = json.loads(lines[-1])
+        assert (found["accuracy"], found["f1"], found["tokens"], found["sentences"]) == (1.0, None, 24, 24)
+        assert found["by_type"]["HAM"]["gold"] == 12
+        assert found["tokens_per_second"] > 0
+
+    def test_options_of_columns_are_refused(self, run, folder):
+        code, _, err = run("eval", folder / "m", folder / "comments.jsonl", "--columns", "a,b")
+        assert (code, "are for column files" in err) == (1, True)
 
 
-TRAIN = ["train", "train.jsonl", "--model-type", "text-classifier", "--model", "other"]
+class TestTag:
+    def test_json_lines_get_a_field(self, run, folder):
+        code, out, _ = run("tag", folder / "m", folder / "new.jsonl", "--marginals")
+        one, two = map(json.loads, out.splitlines())
+        assert code == 0
+        assert (one["text"], one["label"], one["predicted"]) == ("my channel ü", "?", "SPAM")
+        assert two["meta"] == {"a": [1]}
+        assert two["probabilities"].keys() == {"SPAM", "HAM"}
+        assert sum(two["probabilities"].values()) == pytest.approx(1.0)
+        assert two["probabilities"]["HAM"] > 0.5
 
+    def test_other_files_are_a_text_a_line(self, run, folder):
+        assert run("tag", folder / "m", folder / "new.txt")[1] == "SPAM\tmy channel\nHAM\ther song\nHAM\t\n"
+        line = run("tag", folder / "m", folder / "new.txt", "--marginals")[1].splitlines()[0].split("\t")
+        assert [one.partition(":")[0] for one in line] == ["SPAM", "SPAM", "HAM", "my channel"]
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["train", "train.jsonl", "--model", "other"], "is a file of items; give --model-type text-classifier"),
-        (["train", "new.jsonl", *TRAIN[2:]], "no record has a label in the field"),
-        ([*TRAIN, "--votes"], "--votes is for column files"),
-        ([*TRAIN, "--soft"], "train.jsonl:1: the field 'probabilities' is no object"),
-        ([*TRAIN, "--order", "2"], "--order is no setting"),
-        ([*TRAIN, "--teach", "keep=0.5"], "give --label-model, too"),
-        (["eval", "m", "new.jsonl"], "no item has a label in the field 'label'"),
-        (["eval", "m", "train.jsonl", "--columns", "a"], "are for column files"),
-        (["tag", "m", "train.jsonl", "--kbest", "2"], "whole texts have --marginals only"),
-        (["calibrate", "m", "train.jsonl"], "classifies whole texts"),
-    ],
-)
-def test_what_does_not_fit(trained, run, arguments, message):
-    code, _, err = run(*arguments)
-    assert code != 0
-    assert message in err
+    @pytest.mark.parametrize(
+        "before", [b"", b"\xef\xbb\xbf", b"\n \n"], ids=["as they are", "byte order", "blank lines"]
+    )
+    def test_json_lines_from_a_pipe_are_known_by_their_beginning(self, folder, before):
+        out = piped(before + (folder / "new.jsonl").read_bytes(), "tag", folder / "m")
+        assert [json.loads(line)["predicted"] for line in out.splitlines()] == ["SPAM", "HAM"]
 
+    def test_texts_from_a_pipe(self, folder):
+        assert piped(b"\nher song\n", "tag", folder / "m", "-") == "HAM\t\nHAM\ther song\n"
 
-def test_fields_are_never_replaced(trained, run):
-    (trained / "odd.jsonl").write_text('{"text": "a", "predicted": "x"}\n')
-    code, _, err = run("tag", "m", "odd.jsonl")
-    assert code == 1
-    assert "odd.jsonl:1: there is a field 'predicted' already" in err
+    def test_batches_change_nothing(self, run, folder, monkeypatch):
+        whole = run("tag", folder / "m", folder / "comments.jsonl", "--marginals")[1]
+        monkeypatch.setattr(cli_texts, "_AT_ONCE", 5)
+        assert run("tag", folder / "m", folder / "comments.jsonl", "--marginals")[1] == whole
 
+    def test_an_endless_pipe_is_answered_as_it_comes(self, folder):
+        command = [sys.executable, "-m", "trellis", "tag", str(folder / "m")]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            for text, label in (("my channel", "SPAM"), ("her song", "HAM")):
+                process.stdin.write(json.dumps({"text": text}).encode() + b"\n")
+                process.stdin.flush()
+                assert json.loads(process.stdout.readline())["predicted"] == label
+            process.stdin.close()
+            assert process.wait(60) == 0
 
-@pytest.mark.parametrize("bad", [b"{\n", b'{"text": 1e999}\n', b"[1]\n", b'{"text": "\xff"}\n', b"\x00\n"])
-def test_broken_files(trained, run, bad):
-    (trained / "bad.jsonl").write_bytes(bad)
-    for command in (["tag", "m", "bad.jsonl"], ["eval", "m", "bad.jsonl"]):
-        code, _, err = run(*command)
+    @pytest.mark.parametrize(
+        ("line", "options", "message"),
+        [
+            ('{"text": "a", "predicted": "x"}', (), "new.jsonl:2: there is a field 'predicted' already"),
+            (
+                '{"text": "a", "probabilities": {}}',
+                ("--marginals",),
+                "new.jsonl:2: there is a field 'probabilities' al",
+            ),
+            ('{"txt": "a"}', (), "new.jsonl:2: item 2: there is no field 'text'"),
+            ("[]", (), "new.jsonl:2: a list; expected an object a line"),
+            ('{"text": "a"}', ("--spans",), "whole texts have --marginals only"),
+            ('{"text": "a"}', ("--kbest", 2), "whole texts have --marginals only"),
+        ],
+    )
+    def test_what_is_refused(self, run, folder, tmp_path, line, options, message):
+        (tmp_path / "new.jsonl").write_text(f'{{"text": "fine"}}\n{line}\n')
+        code, _, err = run("tag", folder / "m", tmp_path / "new.jsonl", *options)
         assert code == 1
-        assert "bad.jsonl:1" in err
+        assert message in err
+
+    def test_bytes_that_are_no_text(self, run, folder, tmp_path):
+        (tmp_path / "new.txt").write_bytes(b"fine\n\xff\n")
+        code, _, err = run("tag", folder / "m", tmp_path / "new.txt")
+        assert (code, "new.txt:2: byte 0xff is not valid UTF-8" in err) == (1, True)
+
+
+class TestInspect:
+    def test_the_strongest_weights_with_their_labels(self, run, folder):
+        code, out, _ = run("inspect", folder / "m", "--top", 3, "--json")
+        found = json.loads(out.splitlines()[-1])
+        assert code == 0
+        assert len(found["strongest"]) == 3
+        assert {one["label"] for one in found["strongest"]} <= {"SPAM", "HAM"}
+
+    def test_texts_to_count_on_are_refused(self, run, folder):
+        code, _, err = run("inspect", folder / "m", folder / "new.txt")
+        assert (code, "classifies whole texts, which column files do not hold; leave DATA out" in err) == (1, True)
+
+
+def test_commands_of_tokens_say_what_the_model_is(run, folder):
+    code, _, err = run("calibrate", folder / "m", folder / "new.txt")
+    assert (code, "classifies whole texts; `trellis tag` and `trellis eval` know how" in err) == (1, True)

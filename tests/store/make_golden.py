@@ -108,6 +108,13 @@ LATTICES = [
     ],
     [[[0, 1, "X", ["a"]], [0, 2, "Y", ["ab"]], [1, 2, "X", ["b"]]], None],
 ]
+RECORDS = [
+    {"text": "Check out MY channel!", "source": "web", "likes": 2, "label": "spam"},
+    {"text": "über song, don't stop", "source": None, "likes": 0.5, "label": "ham"},
+    {"text": "", "likes": 7, "label": "ham"},
+    {"text": "check this: www.x.com", "source": "app", "likes": -1, "label": None},
+    {"text": "my page", "source": "web", "likes": 3, "label": "spam"},
+]
 LEXICON = {"words": {"a": "X", "bc": ["X", "Y"], "äbc": "Y"}, "texts": ["abc", "äbc"]}
 # votes of f, of g, which says nearly the same, and of h
 SEGMENTS = {
@@ -125,8 +132,6 @@ ITEMS = {
     "coarse": {"unwanted": ["spam", "junk"], "mail": ["ham", "spam"]},
     "votes": [["ham ham mail"], ["spam spam unwanted"], ["_ _ ham"], ["junk junk junk"], ["spam ham spam"], ["_ _ _"]],
 }
-TEXTS = ["Check out my page!", "lovely song", "her voice is lovely", "Check this: www.example"]
-MORE_TEXTS = ["check my song", "", "Lovely, LOVELY page\u2019s", "नमस्ते"]
 EXPRESSION = "word[-1:1] + suffix(word, 1, 2)[0] + (pos[-1] & pos[0]) + bag(pos[-2:2]) + transitions(pos[0])"
 
 
@@ -169,7 +174,9 @@ def models():
         arcs = "word[0] + transitions(pos[0])"
         yield "sequential-arcs", SequentialClassifier("ner", arcs, encoding="iob2").fit(corpus), new
         yield "local", LocalClassifier("ner", words, tag_dictionary=2).fit(corpus), new
-        yield "texts", TextClassifier(features="texts", l2=0.1).fit(TEXTS, ["spam", "ham", "ham", "spam"]), MORE_TEXTS
+        fields = "word_ngrams(text, 1, 2)[0] + ngrams(text, 3)[0] + word_count(text)[0] + source[0] + number(likes)[0]"
+        yield "texts", TextClassifier("label", fields, l2=0.3).fit(RECORDS), RECORDS
+        yield "texts-matrix", TextClassifier(l2=0.2).fit(np.eye(3)[:, :2], ["a", "b", "b"]), [[1.0, 0.5], [0.0, -2.0]]
         sizes = {"embedding": 4, "letters": 2, "filters": 3, "hidden": 3, "epochs": 2}
         yield "neural", NeuralCRF("ner", words, vectors="vectors.txt", layers=2, **sizes).fit(corpus), UNKNOWN
         alone = NeuralCRF("ner", "", inputs="pos", order=2, encoding="iob2", **sizes).fit(corpus)
@@ -216,6 +223,10 @@ def answers(model, data):
         rows = [np.round(r, 9).tolist() for r in model.predict_marginals(votes)]
         objective = model.climb_.objectives[-1]
         return {"input": data, "labels": model.predict(votes), "marginals": rows, "objective": objective}
+    if isinstance(model, TextClassifier):
+        items = data if isinstance(data[0], dict) else np.array(data)
+        rows = np.round(model.predict_proba(items), 9).tolist()
+        return {"input": data, "labels": model.predict(items), "marginals": [rows], "objective": model.objective_}
     if isinstance(model, LatticeCRF):
         lattices = lattices_of(data)
         rows = [np.round(row, 9)[:, None].tolist() for row in model.predict_marginals(lattices)]
@@ -238,8 +249,6 @@ def marginals(model, read):
     """None for models that have no probabilities."""
     if isinstance(model, KernelPerceptron):
         return []
-    if isinstance(model, TextClassifier):
-        return [[row] for row in np.round(model.predict_marginals(read), 9).tolist()]
     return [np.round(rows, 9).tolist() for rows in model.predict_marginals(read)]
 
 

@@ -87,7 +87,7 @@ def _read(tagger: Any, model: str, file: str, columns: list[str] | None, comment
     if not (is_cascade(tagger) or hasattr(tagger, "target")):
         raise SettingError(f"{model} is a model of lattices, which column files do not hold; leave DATA out")
     if is_of_texts(tagger):
-        raise SettingError(f"{model} classifies whole texts; column files hold none: leave DATA out")
+        raise SettingError(f"{model} classifies whole texts, which column files do not hold; leave DATA out")
     names = columns or tagger.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)

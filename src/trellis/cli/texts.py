@@ -126,20 +126,18 @@ def labelled(model: TextClassifier, file: str, target: str) -> tuple[Column, Col
 
 def tagged(model: TextClassifier, file: str, marginals: bool) -> Iterator[tuple[int, bytes]]:
     """How many texts, and their lines with labels: JSON lines as items, other files as one text a line."""
-    from trellis.weak.item_json import lines_of, opened
+    from trellis.weak.item_json import BOM, lines_of, opened
 
     if is_items(file):
         yield from _tagged_items(model, file, marginals)
         return
     with opened(file) as source:
-        first = next(lines_of(source), b"")
-        if first.lstrip().startswith(b"{"):
-            rest = itertools.chain([first], lines_of(source))
-            yield from _tagged_records(model, file, rest, marginals)
-        else:
-            yield from _tagged_lines(
-                model, file, itertools.chain([first] if first else [], lines_of(source)), marginals
-            )
+        lines = lines_of(source)
+        start = [next(lines, b"").removeprefix(BOM)]
+        while start[-1].isspace():  # as many lines as it takes to tell
+            start.append(next(lines, b""))
+        tag = _tagged_records if start[-1].lstrip().startswith(b"{") else _tagged_lines
+        yield from tag(model, file, itertools.chain(filter(None, start), lines), marginals)
 
 
 def _tagged_items(model: TextClassifier, file: str, marginals: bool) -> Iterator[tuple[int, bytes]]:
@@ -162,6 +160,10 @@ def _answered(
     """In batches of so many, one by one where more may never come."""
     import json
 
+    import numpy as np
+
+    from trellis.weak import Items
+
     while batch := list(itertools.islice(records, many)):
         for line, record in batch:
             for name in (PREDICTED, *([PROBABILITIES] if marginals else [])):
@@ -170,9 +172,11 @@ def _answered(
                         f"there is a field '{name}' already, which would be replaced; rename it", file, line
                     )
         own = [record for _, record in batch]
-        chances = model.predict_proba(own).tolist() if marginals else None
+        lines = None if batch[0][0] is None else np.array([line for line, _ in batch], np.int64)
+        items = Items(own, None, None, (), None, file, lines)
+        chances = model.predict_proba(items).tolist() if marginals else None
         out = io.StringIO()
-        for i, (record, label) in enumerate(zip(own, model.predict(own), strict=True)):
+        for i, (record, label) in enumerate(zip(own, model.predict(items), strict=True)):
             more = {} if chances is None else {PROBABILITIES: dict(zip(model.classes_, chances[i], strict=True))}
             out.write(json.dumps({**record, PREDICTED: label, **more}, ensure_ascii=False) + "\n")
         yield len(batch), out.getvalue().encode()

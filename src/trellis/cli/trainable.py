@@ -40,6 +40,8 @@ def _here(option: click.Parameter) -> click.Parameter:
 
 def trainable_of(settings: dict[str, Any], seed: int) -> tuple[Any, list[str] | None, str | None]:
     """An untrained model with these settings, the names of columns, and the target as far as it was given."""
+    from trellis.models import ITEM_TYPES
+
     ctx = click.get_current_context()
     given = dict(settings)
     columns, target, model_type = given.pop("columns"), given.pop("target"), given.pop("model_type")
@@ -48,6 +50,8 @@ def trainable_of(settings: dict[str, Any], seed: int) -> tuple[Any, list[str] | 
         raise SettingError(f"{what} is for `trellis train` alone; choose another")
     given["costs"] = options.costs_of(given["costs"], "--costs")
     given["options"] = options.table_of(given["options"], "--options")
+    if model_type in ITEM_TYPES:
+        raise SettingError(f"--model-type {model_type} is for `trellis train` alone; column files have tokens")
     tagger = estimator_of(ctx, model_type, {**given, "seed": seed})
     idle = without_effect(ctx, tagger)
     if idle is not None:

@@ -5,7 +5,7 @@ Sparse matrices are known by what they can do (`tocsr`), so that SciPy is never 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,34 @@ from trellis.errors import DataError
 from trellis.features.packed import Packed, unless_ones
 
 I64 = NDArray[np.int64]
-Given = Sequence[Any] | NDArray[Any]  # sentences, as lists of tokens or as matrices
+
+
+class Singles:
+    """The rows of one matrix, each a sentence of one token; all are packed at once."""
+
+    def __init__(self, matrix: Any):
+        self.matrix = matrix.tocsr() if hasattr(matrix, "tocsr") else matrix
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def __getitem__(self, which: Any) -> Any:
+        """Some of them; by a number, one as a matrix of a row."""
+        return Singles(self.matrix[which]) if isinstance(which, slice) else self.matrix[which : which + 1]
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[row] for row in range(len(self)))
+
+
+Given = Sequence[Any] | NDArray[Any] | Singles  # sentences, as lists of tokens or as matrices
 
 LISTS, DENSE, SPARSE = "a list of tokens", "an array of numbers", "a sparse matrix"
 
 
 def kind_of(sentences: Given) -> str:
     """LISTS, DENSE or SPARSE: what all sentences are. Those without tokens are of any kind."""
+    if isinstance(sentences, Singles):
+        return _kind(sentences.matrix)
     if set(map(type, sentences)) <= {list, tuple}:
         return LISTS
     found, where = None, 0
@@ -48,6 +69,8 @@ def length_of(sentence: Any, number: int) -> int:
 
 def offsets_of(sentences: Given) -> I64:
     """Where each sentence begins: I64[sentences + 1]. Refuses what is no list of sentences of one kind."""
+    if isinstance(sentences, Singles):
+        return np.arange(len(sentences) + 1)
     if isinstance(sentences, str | bytes | Mapping) or not hasattr(sentences, "__getitem__"):
         raise DataError(f"expected a list of sentences, not {type(sentences).__name__}")
     if hasattr(sentences, "tocsr"):
@@ -66,7 +89,8 @@ def pack_matrices(sentences: Given, width: int | None = None, first: int = 0) ->
     """
     where = "the sentences before it have" if width is None else "the model was trained on"
     parts: list[tuple[I64, I64, NDArray[Any]]] = []
-    for s, sentence in enumerate(sentences, first + 1):
+    wholes = [sentences.matrix] if isinstance(sentences, Singles) else sentences
+    for s, sentence in enumerate(wholes, first + 1):
         if not length_of(sentence, s):
             continue
         part, columns = _sparse_part(sentence, s) if hasattr(sentence, "tocsr") else _dense_part(sentence, s)

@@ -19,6 +19,7 @@ ARGUMENTS = {
     "t": '"pattern"',
     "m": '"pattern"',
     "each": '["separator"]',
+    "word_ngrams": "n",
     "tags": '["column"], [n]',
     "tags_elsewhere": '["column"], [n]',
     "cluster": '"file", [n]',

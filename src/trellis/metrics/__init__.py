@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from trellis.metrics.resampling import Interval, intervals
     from trellis.metrics.significance import Difference, McNemar, differences, mcnemar
     from trellis.metrics.tally import METRICS, tallies
+    from trellis.metrics.wholes import compare_wholes
 
 _HOMES = {
     "METRICS": "tally",
@@ -40,6 +41,7 @@ _HOMES = {
     "approximate_randomisation": "randomisation",
     "by_knowledge": "known",
     "compare_two": "comparison",
+    "compare_wholes": "wholes",
     "confusion": "confusions",
     "differences": "significance",
     "intervals": "resampling",
@@ -70,6 +72,7 @@ __all__ = [
     "by_knowledge",
     "compare",
     "compare_two",
+    "compare_wholes",
     "confusion",
     "differences",
     "evaluate",

@@ -91,9 +91,9 @@ class Report:
         lines = [
             f"processed {self.tokens} tokens with {total.gold} phrases; "
             f"found: {total.predicted} phrases; correct: {total.correct}.",
-            f"{accuracy}; {_percentages(total)}",
+            f"{accuracy}; {percentages(total)}",
         ]
-        lines += [f"{name:>17}: {_percentages(row)}  {row.predicted}" for name, row in counts.items()]
+        lines += [f"{name:>17}: {percentages(row)}  {row.predicted}" for name, row in counts.items()]
         return "\n".join([*lines, f"counting scheme: {self.counted}"])
 
 
@@ -119,8 +119,8 @@ def evaluate(
     encoding = encoding_for(scheme, encoding, right, labels, bounds)
     if are_segments(labels, encoding):
         counts = segment_counts(right, guess, labels, bounds, scheme, encoding)
-        by_type = {name: TypeScore(*_scores(row), *row) for name, row in counts.items()}
-        precision, recall, f1 = _scores(_total(counts.values()))
+        by_type = {name: TypeScore(*scores_of(row), *row) for name, row in counts.items()}
+        precision, recall, f1 = scores_of(_total(counts.values()))
     return Report(
         accuracy=_fraction(correct, right.size),
         precision=precision,
@@ -138,8 +138,8 @@ def evaluate(
 def of_counts(counts: Mapping[str, Counts], sentences: int) -> Report:
     """From counts of segments by type, where all that there is are segments: these are the tokens, too."""
     total = _total(counts.values())
-    precision, recall, f1 = _scores(total)
-    by_type = {name: TypeScore(*_scores(row), *row) for name, row in counts.items()}
+    precision, recall, f1 = scores_of(total)
+    by_type = {name: TypeScore(*scores_of(row), *row) for name, row in counts.items()}
     return Report(recall, precision, recall, f1, by_type, total.gold, sentences, total.correct, "spans")
 
 
@@ -152,7 +152,7 @@ def _fraction(part: int, whole: int, scale: int = 1) -> float:
     return scale * part / whole if whole else 0.0
 
 
-def _scores(counts: Counts, scale: int = 1) -> tuple[float, float, float]:
+def scores_of(counts: Counts, scale: int = 1) -> tuple[float, float, float]:
     """(precision, recall, f1) times scale, multiplied in conlleval's order so that halves round alike."""
     precision = _fraction(counts.correct, counts.predicted, scale)
     recall = _fraction(counts.correct, counts.gold, scale)
@@ -160,6 +160,7 @@ def _scores(counts: Counts, scale: int = 1) -> tuple[float, float, float]:
     return precision, recall, f1
 
 
-def _percentages(counts: Counts) -> str:
-    precision, recall, f1 = _scores(counts, scale=100)
+def percentages(counts: Counts) -> str:
+    """The three as people read them."""
+    precision, recall, f1 = scores_of(counts, scale=100)
     return f"precision: {precision:6.2f}%; recall: {recall:6.2f}%; FB1: {f1:6.2f}"

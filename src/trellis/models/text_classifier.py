@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column
 from trellis.errors import DataError, SettingError
-from trellis.metrics import Report, compare
+from trellis.features import TemplateFeatures
+from trellis.features.reading import columns_of, views_of
+from trellis.metrics import Report, compare_wholes
 from trellis.models.known import soft_labels
 from trellis.models.linear import LinearChain
 from trellis.models.local_classifier import LocalClassifier
 from trellis.models.serial import description_of, model_from
 from trellis.models.settings import USUAL_L2
 from trellis.models.soft_labels import SoftLabels
-from trellis.models.text_data import Items, labels_of_items, sentences_of_items
+from trellis.models.text_data import Items, labelled_items, labels_of_items, sentences_of_items
 from trellis.models.trained import Trained
 from trellis.training import Progress
 
@@ -115,12 +117,13 @@ class TextClassifier(Trained[LinearChain]):
         data = sentences_of_items(X, target=self.target)
         if not len(data):
             raise DataError("there is no item to learn from")
+        held_out, held_out_y = (None, None) if dev is None else labelled_items(dev, dev_y, self.target)
         own = self._local()
         own.fit(
             data,
             None if soft is not None and y is None else labels_of_items(X, y, self.target),
-            sample_weight=sample_weight, soft=None if soft is None else _soft(soft, labels), dev=self._development(dev),
-            dev_y=None if dev is None else labels_of_items(dev, dev_y, self.target),
+            sample_weight=sample_weight, soft=None if soft is None else _soft(soft, labels),
+            dev=None if held_out is None else sentences_of_items(held_out, target=self.target), dev_y=held_out_y,
             start=None if start is None else start._local(), checkpoint=checkpoint, resume=resume,
             checkpoint_every=checkpoint_every, log=log, progress=progress,
         )  # fmt: skip
@@ -153,16 +156,10 @@ class TextClassifier(Trained[LinearChain]):
         return self._local().entropy(self._data(X))
 
     def evaluate(self, X: Items, y: Sequence[Any] | None = None) -> Report:
-        """Accuracy, on items whose labels are known."""
-        gold = [label for (label,) in labels_of_items(X, y, self.target)]
-        predicted = self.predict(X)
-        if len(gold) != len(predicted):
-            raise DataError(f"X and y do not match: {len(predicted)} items and {len(gold)} labels")
-        known = [(str(one), other) for one, other in zip(gold, predicted, strict=True) if one is not None]
-        if not known:
-            raise DataError("no item has a label to compare with")
-        right, said = (Column.of(side) for side in zip(*known, strict=True))
-        return compare(right, said, np.arange(len(known) + 1))
+        """Accuracy on items whose labels are known; precision, recall and F1 of each label are in `by_type`."""
+        known, labels = labelled_items(X, y, self.target)
+        gold = Column.of(str(label) for (label,) in labels)
+        return compare_wholes(gold, self.predict_column(known))
 
     def score(self, X: Items, y: Sequence[Any] | None = None) -> float:
         """Accuracy."""
@@ -175,10 +172,9 @@ class TextClassifier(Trained[LinearChain]):
         return own
 
     def _data(self, X: Items) -> Sentences:
-        return sentences_of_items(X, (self._model and self.columns_) or None, self.target)
-
-    def _development(self, dev: Items | None) -> Sentences | None:
-        return None if dev is None else sentences_of_items(dev, target=self.target)
+        features = self._model.features
+        read = columns_of(views_of(features.templates)) if isinstance(features, TemplateFeatures) else None
+        return sentences_of_items(X, read, self.target)
 
 
 def _soft(soft: SoftLabels | NDArray[Any], labels: Sequence[str] | None) -> SoftLabels:

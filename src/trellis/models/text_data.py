@@ -2,8 +2,8 @@
 
 a list of strings           the one field `text`
 a list of records           dicts; their fields are the columns that features read: text as it is, numbers as they are
-                            printed, True and False as true and false; None, or no such field, is an empty text; lists
-                            and dicts within are left out
+                            printed, True and False as true and false; None, or no such field, is an empty text, but
+                            for the field `text`, which has to be there; lists and dicts within are left out
 a matrix [items, columns]   NumPy's or SciPy's: ready-made features
 """
 
@@ -18,32 +18,36 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Column, Corpus
 from trellis.corpus.corpus import check_names
-from trellis.errors import DataError, SettingError
+from trellis.errors import DataError, SettingError, shown
 from trellis.features import Given
+from trellis.features.arrays import Singles
 
 TEXT = "text"
+UNKNOWN = "_"  # in files of items: a label that is not known, as null is
 
 Items = Any  # one of the above, or what has them as `records`
 
 
 def sentences_of_items(items: Items, columns: Sequence[str] | None = None, target: str | None = None) -> Corpus | Given:
-    """`columns`: those that a model knows; by default all fields but the target."""
+    """`columns`: those that a model reads; by default all fields but the target."""
     if isinstance(items, Corpus):
+        for sentence in np.flatnonzero(np.diff(items.offsets) != 1)[:1].tolist():
+            raise DataError(f"sentence {sentence + 1} of the corpus is not one token; expected an item in each")
         return items
-    if hasattr(items, "records"):
-        items = items.records
-    if isinstance(items, np.ndarray) or hasattr(items, "tocsr"):
+    if _is_matrix(items):
         return _rows_of(items)
-    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
-        raise DataError(f"items are a {type(items).__name__}; expected a list of texts, of records, or a matrix")
-    listed = list(items)
+    listed = _listed(items)
     if all(isinstance(one, str) for one in listed):
-        return _one_token_each({TEXT: listed}, len(listed))
+        texts = [str.__str__(one) for one in listed]  # NumPy's strings as plain ones
+        return _one_token_each({TEXT: texts}, len(listed))
+    kind, what = (str, "a text") if isinstance(listed[0], str) else (Mapping, "a record (a dict of fields)")
     for i, one in enumerate(listed, 1):
-        if not isinstance(one, Mapping):
-            what = "a text" if isinstance(listed[0], str) else "a record (a dict of fields)"
-            raise DataError(f"item {i} is a {type(one).__name__}; expected {what}, as the others")
+        if not isinstance(one, kind):
+            like = "as the first is" if i > 1 else "or a text"
+            raise DataError(f"item {i} is {_called(one)}; expected {what}, {like}")
     names = _fields(listed, target) if columns is None else [name for name in columns if name != target]
+    if TEXT in names:
+        _check_texts(items, listed)
     return _one_token_each({name: [_text(one.get(name)) for one in listed] for name in names}, len(listed))
 
 
@@ -52,13 +56,62 @@ def labels_of_items(items: Items, y: Any, target: str | None) -> list[list[Any]]
     if y is not None:
         if isinstance(y, str | bytes | Mapping) or not isinstance(y, Iterable):
             raise DataError(f"y is a {type(y).__name__}; expected a list with a label for each item")
-        return [[label] for label in (y.tolist() if isinstance(y, np.ndarray) else y)]
+        given = [[label] for label in (y.tolist() if isinstance(y, np.ndarray) else y)]
+        many = int(items.shape[0]) if _is_matrix(items) else len(items if isinstance(items, Corpus) else _listed(items))
+        if len(given) != many:
+            raise DataError(f"X and y do not match: {many} items and {len(given)} labels")
+        return given
     records = getattr(items, "records", items)
     if target is None or not isinstance(records, list) or not all(isinstance(one, Mapping) for one in records):
         raise SettingError("labels are needed: y, or records that have them in the field that `target` names")
-    if records and not any(one.get(target) is not None for one in records):
+    found = [[None if one.get(target) == UNKNOWN else one.get(target)] for one in records]
+    if records and not any(label is not None for (label,) in found):
         raise SettingError(f"no record has a label in the field '{target}'; name the field (target), or give y")
-    return [[one.get(target)] for one in records]
+    return found
+
+
+def labelled_items(items: Items, y: Any, target: str | None) -> tuple[Items, list[list[Any]]]:
+    """Those items whose labels are known, and these."""
+    labels = labels_of_items(items, y, target)
+    known = [i for i, (label,) in enumerate(labels) if label is not None]
+    if not known:
+        raise DataError("no item has a label to compare with")
+    if len(known) == len(labels):
+        return items, labels
+    if isinstance(items, Corpus):
+        return items.picked(known), [labels[i] for i in known]
+    listed = items.tocsr()[known] if hasattr(items, "tocsr") else items[known] if _is_matrix(items) else None
+    return listed if listed is not None else [_listed(items)[i] for i in known], [labels[i] for i in known]
+
+
+def _is_matrix(items: Items) -> bool:
+    if hasattr(items, "tocsr"):
+        return True
+    return isinstance(items, np.ndarray) and (items.ndim != 1 or items.dtype.kind not in "USTO")
+
+
+def _listed(items: Items) -> list[Any]:
+    items = getattr(items, "records", items)
+    if hasattr(items, "iloc") and getattr(items, "ndim", 1) == 2:
+        raise DataError("items are a table of pandas; expected its records, table.to_dict('records'), or one column")
+    if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
+        raise DataError(f"items are a {type(items).__name__}; expected a list of texts, of records, or a matrix")
+    return list(items)
+
+
+def _check_texts(items: Items, records: Sequence[Mapping[str, Any]]) -> None:
+    """That each has one: an item without would be taken for an empty text."""
+    for i, record in enumerate(records):
+        if not isinstance(record.get(TEXT), str):
+            found = f"'{TEXT}' is {_called(record[TEXT])}" if TEXT in record else f"there is no field '{TEXT}'"
+            path = getattr(items, "path", None)
+            line = items.line(i) if path is not None else None
+            raise DataError(f"item {i + 1}: {found}; expected the text of the item", path, line)
+
+
+def _called(value: object) -> str:
+    """A value, if it is short, and else its type."""
+    return shown(value) if value is None or isinstance(value, int | float) else f"of the type {type(value).__name__}"
 
 
 def _fields(records: Sequence[Mapping[str, Any]], target: str | None) -> list[str]:
@@ -92,5 +145,4 @@ def _one_token_each(columns: Mapping[str, Sequence[str]], many: int) -> Corpus:
 def _rows_of(matrix: NDArray[Any] | Any) -> Given:
     if matrix.ndim != 2:
         raise DataError(f"a matrix of the shape {matrix.shape}; expected a row for each item")
-    rows = matrix.tocsr() if hasattr(matrix, "tocsr") else matrix
-    return [rows[i : i + 1] for i in range(rows.shape[0])]
+    return Singles(matrix)
