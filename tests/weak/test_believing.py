@@ -99,7 +99,7 @@ class TestSoftLabels:
         model = weak.MajorityVote().learn(items)
         assert weak.soft_labels(model, items).rows[2].tolist() == [[0.5, 0.5]]
         with pytest.raises(SettingError, match="these labels have no O"):
-            weak.soft_labels(model, items, silent=0.8)
+            weak.soft_labels(model, items, learn="evidence", silent=0.8)
 
     def test_for_estimators_that_know_weights_only(self):
         items = weak.Votes.of_items([["HAM"], ["SPAM"], [None]], ["HAM", "SPAM"])
