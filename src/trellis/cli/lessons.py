@@ -66,8 +66,6 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
         corpus = read_conll(*asked.files, columns=names, comments=asked.comments)
     if not corpus.tokens:
         raise DataError("there is no token to learn from", asked.files[0])
-    if tagger.get_params().get("features") == "-":
-        tagger.set_params(features=_features_from_input())
     fit: Callable[..., Any] = type(tagger).fit
     if asked.believed:
         corpus, target, fit = soft.believed(corpus, asked)
@@ -88,7 +86,8 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
     return Lesson(corpus, held_out, fit, says, more)
 
 
-def _features_from_input() -> str:
+def features_from_input() -> str:
+    """What standard input says."""
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig").strip()
     except UnicodeDecodeError as error:

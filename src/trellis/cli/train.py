@@ -15,7 +15,7 @@ from trellis.cli import cascade, cascade_toml, config, options, texts
 from trellis.cli.cascade_unused import unused
 from trellis.cli.choosing import estimator_of, is_cascade, without_effect
 from trellis.cli.console import messages, print_json, say, say_if_first_run, training_progress
-from trellis.cli.lessons import Asked, lesson_of_columns
+from trellis.cli.lessons import Asked, features_from_input, lesson_of_columns
 from trellis.cli.soft import soft_options
 from trellis.cli.trained import as_json, ended_well, report
 from trellis.errors import SettingError
@@ -147,6 +147,8 @@ def train(
     if idle is not None:
         say(f"trellis: warning: {idle}")
     say_if_first_run()
+    if settings["features"] == "-":
+        tagger.set_params(features=features_from_input())
     asked = Asked(files, columns, target, soft, label_model, teach, votes, raw, dev, comments)
     if model_type == texts.TYPE:
         lesson = texts.lesson_of_items(tagger, asked)
