@@ -265,3 +265,10 @@ class TestRefused:
     def test_other_models_to_begin_with(self):
         with pytest.raises(SettingError, match="start is a CRF; expected a trained TextClassifier"):
             tr.TextClassifier().fit(TEXTS, LABELS, start=tr.CRF())
+
+
+def test_marks_of_byte_order_are_no_signs():
+    marked = tr.TextClassifier(l2=0.1).fit(["\ufeff" + text + "\ufeff" for text in TEXTS], LABELS)
+    assert marked.objective_ == tr.TextClassifier(l2=0.1).fit(TEXTS, LABELS).objective_
+    records = [{"text": text + "\ufeff"} for text in TEXTS]
+    np.testing.assert_array_equal(marked.predict_proba(records), marked.predict_proba(TEXTS))
