@@ -76,11 +76,12 @@ def test_pairs_say_nothing_to_a_local_classifier():
     assert LocalClassifier().fit(X, soft=soft).objective_ == pytest.approx(LocalClassifier().fit(X, Y).objective_)
 
 
-def test_other_chains_know_no_pairs():
-    soft = SoftLabels(certain(), NAMES, pairs=pairs_of(certain()))
-    for settings in ({"order": 2}, {"only_seen": True}):
-        with pytest.raises(SettingError, match="whole paths are for chains of order 1"):
-            CRF(**settings).fit(X, soft=soft)
+@pytest.mark.parametrize("settings", [{"order": 2}, {"only_seen": True}, {"prune": 0.01, "order": 2}])
+def test_other_chains_know_no_pairs_and_say_so(settings):
+    rows = [np.full((len(one), 3), 1 / 3) * 0.3 + 0.7 * one for one in certain()]
+    with pytest.warns(UserWarning, match="tokens are taken to be independent"):
+        found = CRF(**settings).fit(X, soft=SoftLabels(rows, NAMES, pairs=pairs_of(rows)))
+    assert found.objective_ == CRF(**settings).fit(X, soft=rows, labels=NAMES).objective_
 
 
 def test_segments_know_neither():

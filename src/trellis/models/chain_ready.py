@@ -92,8 +92,8 @@ def ready_chain(
     from trellis.objective import Examples
 
     given = given_labels(settings, X, y, soft, labels)
-    if given.kind == "paths" and settings.order == 0:  # no label depends on another
-        given = replace(given, kind="soft", pairs=None)
+    if given.kind == "paths" and (settings.order == 0 or not _has_one_matrix(settings, constraints)):
+        given = _without_pairs(given, settings.order > 0)
     costs = costs_of(settings.costs, given.labels)
     loss = loss_of(settings, given.kind, costs is not None)
     offsets, gold = token_offsets(X), given.gold
@@ -104,6 +104,9 @@ def ready_chain(
     if imposed is not None and given.kind == "gold":
         check_kept(X, gold, given.labels, offsets, imposed)
     features, packed = learn_features(settings, X, given, threads, sees) if learn is None else learn(given)
+    if given.kind == "paths" and packed.arcs is not None:
+        given = _without_pairs(given, True)
+        loss = loss_of(settings, given.kind, costs is not None)
     if len(given.labels) == 1:
         warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=3)
     layout, packed = chain_layout(settings, given, packed, offsets, features), narrowed(packed, imposed)
@@ -129,6 +132,23 @@ def ready_chain(
         imposed=remaining(imposed),
     )  # fmt: skip
     return ReadyChain(model, examples, loss, best_within(imposed), pruning, packed.inputs)
+
+
+def _has_one_matrix(settings: Settings, constraints: Constraints | None) -> bool:
+    """Whether transitions are the same at all tokens, and all are possible: then pairs of labels can be learnt from."""
+    usual = settings.order == 1 and settings.prune is None and settings.encoding is None
+    return usual and not settings.only_seen and constraints is None
+
+
+def _without_pairs(given: Known, matters: bool) -> Known:
+    """Probabilities of labels alone. `matters`: whether labels depend on each other."""
+    if matters:
+        warnings.warn(
+            "how probable pairs of labels are is not used; tokens are taken to be independent: pairs are for chains "
+            "of order 1 without encoding, only_seen, pruning, constraints and attributes on transitions",
+            stacklevel=4,
+        )
+    return replace(given, kind="soft", pairs=None)
 
 
 def chain_layout(settings: Settings, given: Known, packed: Packed, offsets: I64, features: FeatureKind) -> WeightLayout:
