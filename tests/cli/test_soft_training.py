@@ -113,7 +113,10 @@ def test_sentences_as_json_lines(here, run):
         (["--teach", "learn=soft"], "--teach says how to learn from --soft or --label-model"),
         (["--label-model", "lm", "--teach", "lern=soft"], "--teach has no 'lern'; it has: learn, silent"),
         (["--label-model", "lm", "--teach", "learn=softly"], "learn is 'softly'"),
-        (["--label-model", "lm", "--model-type", "hmm", "--features", "chunking", "--l2", "1.0"], "a hmm needs labels"),
+        (
+            ["--label-model", "lm", "--model-type", "hmm", "--features", "chunking", "--l2", "1.0"],
+            "learns from certain labels only; give --teach learn=hard",
+        ),
         (["--label-model", "rules.py"], "rules.py"),
         (["--label-model", "lm", "--columns", "a,b,c,d,e,f,g"], "with votes"),
         (["--label-model", "lm", "--teach", "rounds=1", "--checkpoint", "c"], "keeps no checkpoint"),

@@ -84,11 +84,13 @@ def test_other_chains_know_no_pairs_and_say_so(settings):
     assert found.objective_ == CRF(**settings).fit(X, soft=rows, labels=NAMES).objective_
 
 
-def test_segments_know_neither():
-    segments = [np.array([[0.9, 0.1, 0.0]])]
-    for more, what in (({"evidence": True}, "evidence"), ({"pairs": [np.zeros((3, 3))]}, "whole labellings")):
-        with pytest.raises(SettingError, match=f"segments are not learnt from .*{what}"):
-            SemiCRF().fit([[["a"]]], soft=SoftLabels(segments, ["O", "B-X", "I-X"], **more))
+def test_segments_are_learnt_from_probabilities_of_labels():
+    rows = [np.array([[0.9, 0.1, 0.0]])]
+    with pytest.raises(SettingError, match="segments are not learnt from evidence"):
+        SemiCRF().fit([[["a"]]], soft=SoftLabels(rows, ["O", "B-X", "I-X"], evidence=True))
+    with pytest.warns(UserWarning, match="tokens are taken to be independent"):
+        found = SemiCRF().fit([[["a"]]], soft=SoftLabels(rows, ["O", "B-X", "I-X"], pairs=[np.zeros((3, 3))]))
+    assert found.objective_ == SemiCRF().fit([[["a"]]], soft=rows, labels=["O", "B-X", "I-X"]).objective_
 
 
 SQUARE = np.zeros((3, 3))

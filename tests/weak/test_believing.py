@@ -164,3 +164,10 @@ class TestTeach:
     def test_rounds_that_are_none(self, corpus, model, votes):
         with pytest.raises(SettingError, match="rounds is -1"):
             weak.teach(tr.CRF("label", "word[0]"), corpus, model, votes, rounds=-1)
+
+    def test_who_knows_no_soft_labels_learns_from_the_best(self, corpus, model, votes):
+        for tagger in (tr.HMM("label"), tr.StructuredPerceptron("label", "word[-1:1]"), tr.SemiCRF("label", "word[0]")):
+            found = weak.teach(tagger, corpus, model, votes, learn="hard")
+            assert sorted(found.classes_) == ["B-LOC", "B-PER", "I-LOC", "O"]
+        with pytest.raises(SettingError, match="a HMM learns from certain labels only; give learn='hard' alone"):
+            weak.teach(tr.HMM("label"), corpus, model, votes)

@@ -53,7 +53,7 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
     from trellis.files import read_bytes
 
     if asked.believed:
-        soft.check_soft(tagger, model_type, staged)
+        soft.check_soft(tagger, model_type, staged, asked)
     elif asked.teach:
         raise SettingError("--teach says how to learn from --soft or --label-model; give one of these")
     for path in filter(is_items, asked.files):

@@ -41,11 +41,14 @@ def soft_options(command: Callable[..., None]) -> Callable[..., None]:
 Fit = Callable[..., Any]  # the tagger, the data, and what else its own `fit` is told
 
 
-def check_soft(tagger: Any, model_type: str, staged: bool) -> None:
+def check_soft(tagger: Any, model_type: str, staged: bool, asked: Asked) -> None:
     """Whether such a model can learn from what is believed."""
-    if staged or "soft" not in inspect.signature(tagger.fit).parameters:
-        kind = "cascade" if staged else model_type
-        raise SettingError(f"--soft and --label-model are for a crf and its like; a {kind} needs labels")
+    if staged:
+        raise SettingError("--soft and --label-model are for one tagger; the stages of a cascade need labels")
+    hard = asked.label_model is not None and teaching(asked.teach).get("learn") == "hard"
+    if not hard and "soft" not in inspect.signature(tagger.fit).parameters:
+        hint = "; give --teach learn=hard" if asked.label_model is not None else ""
+        raise SettingError(f"a {model_type} learns from certain labels only{hint}")
 
 
 def check_rounds(settings: dict[str, Any], more: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from trellis.models.coarse import Pruned, learn_pruners
 from trellis.models.constraints import Constraints
 from trellis.models.gold import Labels, token_offsets
 from trellis.models.imposing import best_within, check_kept, check_paths, imposed_by, narrowed, remaining
-from trellis.models.known import Known, Soft, costs_of, weights_of
+from trellis.models.known import Known, Soft, costs_of, weights_of, without_pairs
 from trellis.models.learning import given_labels, learn_features
 from trellis.models.linear import LinearChain
 from trellis.models.path_rules import check_gold, encoding_of, rules_of, rules_with
@@ -93,7 +93,7 @@ def ready_chain(
 
     given = given_labels(settings, X, y, soft, labels)
     if given.kind == "paths" and (settings.order == 0 or not _has_one_matrix(settings, constraints)):
-        given = _without_pairs(given, settings.order > 0)
+        given = without_pairs(given, settings.order > 0)
     costs = costs_of(settings.costs, given.labels)
     loss = loss_of(settings, given.kind, costs is not None)
     offsets, gold = token_offsets(X), given.gold
@@ -105,7 +105,7 @@ def ready_chain(
         check_kept(X, gold, given.labels, offsets, imposed)
     features, packed = learn_features(settings, X, given, threads, sees) if learn is None else learn(given)
     if given.kind == "paths" and packed.arcs is not None:
-        given = _without_pairs(given, True)
+        given = without_pairs(given, True)
         loss = loss_of(settings, given.kind, costs is not None)
     if len(given.labels) == 1:
         warnings.warn(f"'{given.labels[0]}' is the only label; the model can answer nothing else", stacklevel=3)
@@ -138,17 +138,6 @@ def _has_one_matrix(settings: Settings, constraints: Constraints | None) -> bool
     """Whether transitions are the same at all tokens, and all are possible: then pairs of labels can be learnt from."""
     usual = settings.order == 1 and settings.prune is None and settings.encoding is None
     return usual and not settings.only_seen and constraints is None
-
-
-def _without_pairs(given: Known, matters: bool) -> Known:
-    """Probabilities of labels alone. `matters`: whether labels depend on each other."""
-    if matters:
-        warnings.warn(
-            "how probable pairs of labels are is not used; tokens are taken to be independent: pairs are for chains "
-            "of order 1 without encoding, only_seen, pruning, constraints and attributes on transitions",
-            stacklevel=4,
-        )
-    return replace(given, kind="soft", pairs=None)
 
 
 def chain_layout(settings: Settings, given: Known, packed: Packed, offsets: I64, features: FeatureKind) -> WeightLayout:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -102,6 +103,17 @@ def soft_labels(soft: Soft, names: Sequence[str] | None = None) -> SoftLabels:
     if names is None:
         raise SettingError("soft labels need the names of the labels: labels=[...]")
     return SoftLabels(soft, names)
+
+
+def without_pairs(given: Known, matters: bool) -> Known:
+    """Probabilities of labels alone. `matters`: whether labels depend on each other."""
+    if matters:
+        warnings.warn(
+            "how probable pairs of labels are is not used; tokens are taken to be independent: pairs are for chains of "
+            "order 1 without encoding, only_seen, pruning, constraints and attributes on transitions",
+            stacklevel=4,
+        )
+    return replace(given, kind="soft", pairs=None)
 
 
 def place_of(X: Sentences, token: int) -> tuple[str | Path | None, int | None]:

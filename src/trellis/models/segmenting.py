@@ -56,9 +56,8 @@ def segmented(given: Known, offsets: I64, longest: int | Mapping[str, int] | Non
         some = ", ".join(given.labels[:3])
         raise SettingError(f"the labels ({some}, ...) spell no segments such as B-NP, I-NP, O; use a CRF for them")
     kinds = tuple(segment_types(given.labels))
-    if given.evidence is not None or given.pairs is not None:
-        what = "evidence" if given.evidence is not None else "probabilities of whole labellings (pairs)"
-        raise SettingError(f"segments are not learnt from {what}; give probabilities of labels alone, or use a CRF")
+    if given.evidence is not None:
+        raise SettingError("segments are not learnt from evidence; give probabilities of labels, or use a CRF")
     if given.kind != "gold" and encoding != "iob2":
         raise SettingError(
             f"labels known in part, or soft, have to be of the encoding iob2 for segments, not {encoding}"

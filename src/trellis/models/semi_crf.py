@@ -22,7 +22,7 @@ from trellis.models.ending import warn_of_scores, warn_of_stop
 from trellis.models.fitting import Fitting
 from trellis.models.gold import Labels, token_offsets
 from trellis.models.imposing import best_within, check_kept, check_paths, imposed_by
-from trellis.models.known import WORTH_A_WEIGHT, weights_of
+from trellis.models.known import WORTH_A_WEIGHT, Soft, weights_of, without_pairs
 from trellis.models.learning import given_labels, learn_features, words_of
 from trellis.models.probable import ProbableTagger
 from trellis.models.recipe import loss_of, optimizer_of, prior_of
@@ -106,7 +106,7 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         y: Labels | None = None,
         *,
         sample_weight: Any = None,
-        soft: Sequence[NDArray[Any]] | None = None,
+        soft: Soft | None = None,
         labels: Sequence[str] | None = None,
         dev: Sentences | None = None,
         dev_y: Labels | None = None,
@@ -125,6 +125,8 @@ class SemiCRF(ProbableTagger[SegmentModel]):
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
         optimizer, prior, parts = optimizer_of(self), prior_of(self), parse_spans(self.segments)
         given = given_labels(self, X, y, soft, labels)
+        if given.kind == "paths":
+            given = without_pairs(given, True)
         loss = loss_of(self, given.kind, False)
         offsets = token_offsets(X)
         segs = segmented(given, offsets, self.longest)

@@ -3,6 +3,8 @@ what nobody voted on (self-training)."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -10,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError, shown
-from trellis.models import SoftLabels
+from trellis.models import SoftLabels, TextClassifier
 from trellis.weak.believing import soft_labels
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.votes import Votes
@@ -40,11 +42,22 @@ def teach(
     if isinstance(rounds, bool) or not isinstance(rounds, int) or not 0 <= rounds <= 100:
         raise SettingError(f"rounds is {shown(rounds)}; expected a whole number from 0 to 100")
     learner: Any = tagger
+    if learn == "hard" and keep == 1.0 and not rounds and silent is None and not min_confidence:
+        learner.fit(data, _best(model, votes, learner), **more)  # which every tagger can
+        return tagger
+    if "soft" not in inspect.signature(learner.fit).parameters:
+        raise SettingError(f"a {type(tagger).__name__} learns from certain labels only; give learn='hard' alone")
     soft = soft_labels(model, votes, learn, silent, min_confidence, keep)
     learner.fit(data, soft=soft, **more)
     for _ in range(rounds):
         learner.fit(data, soft=_its_own(learner, data, soft, ~votes.only(model.functions_).fired, votes), **more)
     return tagger
+
+
+def _best(model: LabelModel, votes: Votes, learner: Any) -> Sequence[Any]:
+    """The label model's labels, as the learner takes them."""
+    labels = model.predict(votes)
+    return [label for (label,) in labels] if isinstance(learner, TextClassifier) else labels
 
 
 def _its_own(tagger: Any, data: Any, soft: SoftLabels, silent: NDArray[np.bool_], votes: Votes) -> SoftLabels:
