@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         load_functions,
         model,
         pattern,
+        prompted,
         shape,
         spans,
         text_pattern,
@@ -61,8 +62,8 @@ if TYPE_CHECKING:
     from trellis.weak.wrench import read_wrench
 
 _FUNCTIONS = (
-    "LabelingFunction column consistent gazetteer items linked links load_functions model pattern shape spans "
-    "text_pattern tokens words"
+    "LabelingFunction column consistent gazetteer items linked links load_functions model pattern prompted shape "
+    "spans text_pattern tokens words"
 ).split()
 _MODELS = (
     "DawidSkene Generative HMMAggregator LabelModel LinkedHMM MajorityVote Triplets WeightedVote label_model load"
@@ -123,6 +124,7 @@ __all__ = [
     "load_functions",
     "model",
     "pattern",
+    "prompted",
     "read_items",
     "read_wrench",
     "shape",
