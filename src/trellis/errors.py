@@ -11,7 +11,9 @@ TrellisError
 │   ├── NewerModelError            written by a later version of the format
 │   └── CheckpointError            a checkpoint of another training, one in the way, or none at all
 ├── FileAccessError (OSError)      missing, a directory, no permission, no space
-└── DownloadError                  a corpus could not be fetched
+├── DownloadError                  a corpus could not be fetched
+└── EndpointError                  a language model cannot be asked, or refuses to answer
+    └── BudgetError                what it may be asked, or may cost, is used up
 
 ConvergenceWarning (UserWarning)   training stopped before its goal
 """
@@ -88,6 +90,14 @@ class FileAccessError(TrellisError, OSError):
 
 class DownloadError(TrellisError):
     """A corpus could not be fetched."""
+
+
+class EndpointError(TrellisError):
+    """The endpoint of a language model is out of reach, or refuses to answer."""
+
+
+class BudgetError(EndpointError):
+    """As many requests are made, or as much is spent, as was allowed."""
 
 
 class ConvergenceWarning(UserWarning):

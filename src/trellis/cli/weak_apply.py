@@ -57,6 +57,7 @@ def apply_(
       trellis weak apply rules.py comments.jsonl --output votes.jsonl --workers 2
     """
     from trellis.weak import load_functions
+    from trellis.weak.functions.running import with_asked
 
     check_json(json, output)
     check_outputs({"--output": output}, [functions, file])
@@ -73,8 +74,13 @@ def apply_(
     silent = [name for name, many in tally.votes.items() if not many]
     if silent and tally.done:
         say(f"trellis: warning: never voted: {', '.join(silent)}")
+    accounts = {one.name: told for one in with_asked(loaded.functions) if (told := one.report()) is not None}
+    for name, account in accounts.items():
+        say(f"{name}: {account.line}")
     if json:
-        print_json({f"{tally.what}s": tally.done, "votes": tally.votes, "output": output})
+        values = {f"{tally.what}s": tally.done, "votes": tally.votes, "output": output}
+        reports = {name: account.values for name, account in accounts.items()}
+        print_json({**values, "reports": reports} if reports else values)
 
 
 class _Tally:

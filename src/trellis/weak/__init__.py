@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         load_functions,
         model,
         pattern,
+        prompted,
         shape,
         spans,
         text_pattern,
@@ -75,8 +76,8 @@ _DISTANT = (
     "KnowledgeBase Relating known_fact read_relations relate relate_stream score_new_facts score_relations"
 ).split()
 _FUNCTIONS = (
-    "LabelingFunction column consistent gazetteer items linked links load_functions model pattern shape spans "
-    "text_pattern tokens words"
+    "LabelingFunction column consistent gazetteer items linked links load_functions model pattern prompted shape "
+    "spans text_pattern tokens words"
 ).split()
 _MODELS = (
     "DawidSkene Generative HMMAggregator LabelModel LinkedHMM MajorityVote Triplets WeightedVote label_model load"
@@ -141,6 +142,7 @@ __all__ = [
     "load_functions",
     "model",
     "pattern",
+    "prompted",
     "read_items",
     "read_relations",
     "read_wrench",

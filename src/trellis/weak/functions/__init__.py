@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from trellis.weak.functions.loading import Loaded, load_functions
     from trellis.weak.functions.own import items, links, spans, tokens
     from trellis.weak.functions.patterns import pattern, text_pattern
+    from trellis.weak.functions.prompted import prompted
     from trellis.weak.functions.voters import column, model
 
 _HOMES = {
@@ -37,6 +38,7 @@ _HOMES = {
     "load_functions": "loading",
     "model": "voters",
     "pattern": "patterns",
+    "prompted": "prompted",
     "shape": "constraints",
     "spans": "own",
     "text_pattern": "patterns",
@@ -60,6 +62,7 @@ __all__ = [
     "load_functions",
     "model",
     "pattern",
+    "prompted",
     "shape",
     "spans",
     "text_pattern",

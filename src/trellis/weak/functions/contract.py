@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from trellis.corpus import Column, Corpus
 from trellis.errors import DataError, SettingError, shown
@@ -30,6 +30,13 @@ class ItemError(DataError):
     def __init__(self, message: str, item: int = 0):
         super().__init__(message)
         self.item = item
+
+
+class Account(NamedTuple):
+    """What it took a function to vote: a line for people, and the same as values that JSON can have."""
+
+    line: str
+    values: dict[str, Any]
 
 
 class LabelingFunction(ABC):
@@ -57,6 +64,10 @@ class LabelingFunction(ABC):
     def made_of(self, casts: Sequence[Cast], data: Any) -> Cast:
         """The votes, given those of the functions it asks."""
         raise NotImplementedError
+
+    def report(self) -> Account | None:
+        """What all calls so far took; None where there is nothing to say, as for most."""
+        return None
 
     def __repr__(self) -> str:
         return f"<labeling function {self.name!r} on {self.votes}>"

@@ -53,7 +53,7 @@ def cast_all(
     report: Report | None,
 ) -> list[Cast]:
     """The votes of each function on all the data, before which there are `first` other sentences."""
-    every = _with_asked(functions)
+    every = with_asked(functions)
     progress = Progress(len(every), len(data), report)
     batched = [f for f in every if f.python and not f.whole and not f.asks]
     others = [f for f in every if not (f.python and not f.whole) and not f.asks]
@@ -67,7 +67,7 @@ def cast_all(
     return [found[id(f)] for f in functions]
 
 
-def _with_asked(functions: Sequence[LabelingFunction]) -> list[LabelingFunction]:
+def with_asked(functions: Sequence[LabelingFunction]) -> list[LabelingFunction]:
     """These and those that they ask, each once, behind all that it asks."""
     found: dict[int, LabelingFunction] = {}
 

@@ -1,0 +1,220 @@
+"""A language model votes, asked through any OpenAI-compatible endpoint: on items, or on spans by the phrases it names.
+
+Texts leave this machine, unless the endpoint is on it. What comes back is checked; see `trellis.weak.prompting`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from trellis.corpus import Corpus
+from trellis.errors import DataError, EndpointError, SettingError, shown
+from trellis.weak.functions.casts import Cast, SpanVotes, TokenVotes
+from trellis.weak.functions.contract import Account, LabelingFunction, column_of, made_up
+from trellis.weak.prompting import settings
+from trellis.weak.prompting.aligning import Alignment
+from trellis.weak.prompting.answers import Reader
+from trellis.weak.prompting.asking import Asked, Asking
+from trellis.weak.prompting.cache import Cache, key_of
+from trellis.weak.prompting.endpoint import Endpoint, checked_url, is_loopback, key_from
+from trellis.weak.prompting.prompts import Message, Prompts
+from trellis.weak.prompting.usage import Meter, Usage, reasons
+from trellis.weak.votes import ABSTAINS
+
+_EMPTY, _NONE_FITS, _NOTHING = "empty text", "none fits", "nothing found"
+
+
+class Prompted(LabelingFunction):
+    """As `prompted` says. `pause`, where it is set, is called in place of waiting before a request is sent again."""
+
+    pause: Callable[[float], object] | None = None
+
+    def __init__(self, votes: str, prompts: Prompts, request: settings.Request, field: str | None, name: str | None):
+        super().__init__(votes, name, made_up("prompted", request.model))
+        self._prompts, self._request, self._field = prompts, request, field
+        self._meter = Meter(request.prices, request.max_cost, request.max_requests)
+        self._warned = False
+
+    @property
+    def usage(self) -> Usage:
+        """What it took so far."""
+        return self._meter.usage
+
+    def report(self) -> Account:
+        usage = self.usage
+        return Account(usage.as_line(), usage.as_dict())
+
+    def preview(self, data: Any) -> list[Message]:
+        """The messages of the first request about this data, were nothing in the cache; nothing is sent."""
+        texts = [text for text in dict.fromkeys(self._texts(data, 0)) if text.strip()]
+        return self._prompts.messages(texts[: self._request.batch])
+
+    def on(self, data: Any, first: int = 0) -> Cast:
+        texts = self._texts(data, first)
+        asked, keys = self._asked(texts)
+        abstained: Counter[str] = Counter()
+        cast: Cast
+        if isinstance(data, Corpus):
+            cast, dropped = self._spans(data, keys, asked, abstained)
+        else:
+            cast, dropped = self._items(keys, asked, abstained), asked.dropped
+        self._meter.settle(abstained, dropped)
+        failed = {reason: many for reason, many in abstained.items() if reason in asked.reasons.values()}
+        if failed:
+            warnings.warn(
+                f"the labeling function '{self.name}' abstains on {sum(failed.values()):,} of {len(texts):,} texts "
+                f"that have no readable answer: {reasons(failed)}",
+                stacklevel=2,
+            )
+        return cast
+
+    def _texts(self, data: Any, first: int) -> list[str]:
+        if self.votes == "spans":
+            if not isinstance(data, Corpus):
+                raise SettingError(f"the labeling function '{self.name}' votes on spans; expected a Corpus")
+            words = column_of(data, self._field, self.name).values()
+            return [" ".join(words[a:b]) for a, b in pairwise(data.offsets.tolist())]
+        return [self._text(item, data, first, at) for at, item in enumerate(data)]
+
+    def _text(self, item: Any, data: Any, first: int, at: int) -> str:
+        field = self._field or "text"
+        text = item
+        if not isinstance(item, str):
+            text = item.get(field) if isinstance(item, Mapping) else getattr(item, field, None)
+        if not isinstance(text, str):
+            what = f"found no text in {shown(item)}; expected a text, or an item with one as its '{field}'"
+            raise self.failed(what, data, first, at)
+        return text
+
+    def _asked(self, texts: Sequence[str]) -> tuple[Asked, list[str | None]]:
+        """The answers, and for each text the key of its own; None for one that is empty."""
+        endpoint = self._endpoint()
+        key_by_text: dict[str, str | None] = {}
+        for text in texts:
+            if text not in key_by_text:
+                key_by_text[text] = self._key(endpoint, text) if text.strip() else None
+        different = {key: text for text, key in key_by_text.items() if key is not None}
+        self._meter.count(texts=len(texts), repeated=len(texts) - len(different))
+        request = self._request
+        with Cache(request.cache) as cache:
+            reader = Reader(self.votes, self._prompts.labels)
+            asking = Asking(endpoint, self._prompts.messages, reader, cache, request.batch, request.parallel)
+            try:
+                asked = asking.answers(different)
+            except EndpointError as error:
+                kept = "give cache=FILE to keep what is answered"
+                if request.cache is not None:
+                    kept = f"what was answered is in {request.cache}, and another run goes on from there"
+                raise type(error)(f"the labeling function '{self.name}': {error}; {kept}") from None
+        self._check(asked)
+        return asked, [key_by_text[text] for text in texts]
+
+    def _check(self, asked: Asked) -> None:
+        """Answers out of the cache are of the kind that is asked for."""
+        for answer in asked.answers.values():
+            spans = isinstance(answer, list)
+            kinds = [kind for _, kind in answer] if isinstance(answer, list) else [] if answer is None else [answer]
+            if spans != (self.votes == "spans") or not all(kind in self._prompts.labels for kind in kinds):
+                raise DataError("the cache has an answer of another kind; remove it", self._request.cache)
+
+    def _key(self, endpoint: Endpoint, text: str) -> str:
+        return key_of([1, endpoint.base_url, endpoint.parameters, self._prompts.messages([text])])
+
+    def _endpoint(self) -> Endpoint:
+        request = self._request
+        base_url = request.base_url
+        if base_url is None:
+            if not os.environ.get("OPENAI_BASE_URL"):
+                raise SettingError(
+                    f"the labeling function '{self.name}' does not know where to ask; give base_url, or set "
+                    "OPENAI_BASE_URL"
+                )
+            base_url = checked_url(os.environ["OPENAI_BASE_URL"])
+        url = urlsplit(base_url)
+        key = key_from(request.key_variable, url)
+        if url.scheme == "http" and not is_loopback(url) and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"texts{' and the key' if key else ''} travel to {url.hostname} in the open; use https", stacklevel=2
+            )
+        return Endpoint(base_url, request.parameters, key, request.timeout, request.retries, self._meter, self.pause)
+
+    def _items(self, keys: Sequence[str | None], asked: Asked, abstained: Counter[str]) -> TokenVotes:
+        number = {label: j for j, label in enumerate(self._prompts.labels)}
+        ids = np.full(len(keys), ABSTAINS, np.int32)
+        for i, key in enumerate(keys):
+            answer = None if key is None else asked.answers.get(key)
+            if isinstance(answer, str):
+                ids[i] = number[answer]
+            else:
+                abstained[_EMPTY if key is None else asked.reasons.get(key, _NONE_FITS)] += 1
+        return TokenVotes(ids, tuple(number))
+
+    def _spans(
+        self, data: Corpus, keys: Sequence[str | None], asked: Asked, abstained: Counter[str]
+    ) -> tuple[SpanVotes, Counter[str]]:
+        number = {label: j for j, label in enumerate(self._prompts.labels)}
+        words = column_of(data, self._field, self.name).values()
+        found: list[tuple[int, int, int]] = []
+        dropped = Counter(asked.dropped)
+        for key, (a, b) in zip(keys, pairwise(data.offsets.tolist()), strict=True):
+            answer = None if key is None else asked.answers.get(key)
+            spans, missed = Alignment(words[a:b]).find(answer) if isinstance(answer, list) else ([], Counter[str]())
+            dropped += missed
+            found += [(a + start, a + end, number[kind]) for start, end, kind in spans]
+            if not spans:
+                abstained[_EMPTY if key is None else asked.reasons.get(key, _NOTHING)] += 1
+        return SpanVotes.of_list(found, tuple(number)), dropped
+
+
+def prompted(
+    labels: Sequence[str] | Mapping[str, str],
+    *,
+    model: str,
+    votes: str = "items",
+    base_url: str | None = None,
+    key_variable: str | None = "OPENAI_API_KEY",
+    task: str | None = None,
+    examples: Sequence[tuple[str, Any]] = (),
+    field: str | None = None,
+    batch: int = 8,
+    parallel: int = 4,
+    retries: int = 5,
+    timeout: float = 60.0,
+    cache: str | Path | None = None,
+    prices: tuple[float, float] | None = None,
+    max_cost: float | None = None,
+    max_requests: int | None = None,
+    temperature: float | None = 0.0,
+    seed: int | None = None,
+    max_tokens: int | None = None,
+    name: str | None = None,
+) -> Prompted:
+    """A language model votes: on items, or (votes="spans") on phrases in sentences.
+
+    labels: what it may vote for, or label -> what that means. model, base_url (else OPENAI_BASE_URL): whom to ask;
+    key_variable: the environment variable with the key, None where none is needed. task: what is asked, in a sentence.
+    examples: (text, label or None); of spans (text, [(phrase, type), ...]). field: of items ("text"), or the column of
+    sentences (the first). batch: texts in a request; parallel: requests at a time; retries: of a request that fails;
+    timeout: seconds for one, as a whole. cache: a file for answers, None for none. prices: for a million tokens in, and
+    out. max_cost, max_requests: BudgetError when so much is used, in all calls together. temperature, seed, max_tokens:
+    as the endpoint takes them; None: not sent.
+    """
+    inventory, shots = settings.checked_prompt(votes, labels, task, examples)
+    request = settings.Request(
+        model=model, base_url=None if base_url is None else checked_url(base_url), key_variable=key_variable,
+        batch=batch, parallel=parallel, retries=retries, timeout=timeout, cache=cache, prices=prices,
+        max_cost=max_cost, max_requests=max_requests, temperature=temperature, seed=seed, max_tokens=max_tokens,
+    )  # fmt: skip
+    if field is not None and not isinstance(field, str):
+        raise SettingError(f"field is {shown(field)}; expected the name of a field, or of a column")
+    return Prompted(votes, Prompts(votes, inventory, task, shots), request, field, name)

@@ -1,0 +1,154 @@
+"""What a language model answered -> an answer for each text it was asked about, or why there is none.
+
+Models wrap JSON in prose and code fences, stop in the middle, forget texts and make some up. So all JSON objects in the
+answer are looked at, each by itself: what is complete counts, also where the whole is cut off. Nothing that a model
+writes raises an error here, and no text gets an answer that does not name its number.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from trellis.weak.prompting.prompts import Answer, Spans
+
+LONGEST = 1 << 20  # characters that are looked at
+_FALSE_STARTS = 200  # braces that begin no object, after which the rest is taken for noise
+_DEEPEST = 4  # objects in objects in which answers are looked for
+
+MISSING = "no answer"
+CUT_OFF = "answer cut off"
+UNREADABLE = "unreadable answer"
+UNKNOWN = "unknown label"
+CONTRADICTORY = "contradictory answers"
+UNKNOWN_TYPE = "unknown type"
+NO_SPAN = "no phrase and type"
+
+_decoder = json.JSONDecoder()
+
+
+@dataclass
+class Read:
+    """Of texts by their place from 0 on: `answers`, or `reasons` why there is none; `dropped`: spans by reason."""
+
+    answers: dict[int, Answer] = field(default_factory=dict)
+    reasons: dict[int, str] = field(default_factory=dict)
+    dropped: dict[int, Counter[str]] = field(default_factory=dict)
+
+
+class Reader:
+    """Reads answers of one kind of votes for labels of one inventory."""
+
+    def __init__(self, votes: str, labels: Mapping[str, object]):
+        self.votes = votes
+        self._exact = {label: label for label in labels}
+        folded = Counter(_folded(label) for label in labels)  # where case alone tells labels apart, it counts
+        self._folded = {_folded(label): label for label in labels if folded[_folded(label)] == 1}
+
+    def read(self, content: str, texts: int, cut: bool = False) -> Read:
+        """`content`: what was said of so many texts; `cut`: the model was stopped before its end."""
+        found: dict[int, list[dict[str, Any]]] = {}
+        objects = 0
+        for one in _elements(_after_thinking(content[:LONGEST])):
+            objects += 1
+            number = _number(one.get("number"), texts)
+            if number is not None:
+                found.setdefault(number - 1, []).append(one)
+        read = Read()
+        nothing = CUT_OFF if cut else MISSING if objects else UNREADABLE
+        for at in range(texts):
+            self._settle(at, found.get(at, []), nothing, read)
+        return read
+
+    def _settle(self, at: int, said: list[dict[str, Any]], nothing: str, read: Read) -> None:
+        """The answer for one text, if all that is said of it agrees."""
+        outcomes = [self._one(one) for one in said]
+        right = [(answer, dropped) for answer, reason, dropped in outcomes if not reason]
+        if not right:
+            read.reasons[at] = outcomes[0][1] if outcomes else nothing
+        elif any(answer != right[0][0] for answer, _ in right):
+            read.reasons[at] = CONTRADICTORY
+        else:
+            read.answers[at], read.dropped[at] = right[0]
+
+    def _one(self, said: dict[str, Any]) -> tuple[Answer, str, Counter[str]]:
+        """An answer, or the reason why it is none; and which spans were left out."""
+        dropped: Counter[str] = Counter()
+        if self.votes == "items":
+            label = said.get("label", 0)
+            if label is None:
+                return None, "", dropped
+            if not isinstance(label, str):
+                return None, UNREADABLE, dropped
+            known = self.known(label)
+            return known, "" if known is not None else UNKNOWN, dropped
+        listed = said.get("spans", 0)
+        if not isinstance(listed, list):
+            return None, UNREADABLE, dropped
+        spans: Spans = []
+        for one in listed:
+            phrase, kind = (one.get("phrase"), one.get("type")) if isinstance(one, dict) else (None, None)
+            if not isinstance(phrase, str) or not isinstance(kind, str):
+                dropped[NO_SPAN] += 1
+                continue
+            known = self.known(kind)
+            if known is None:
+                dropped[UNKNOWN_TYPE] += 1
+            else:
+                spans.append((phrase, known))
+        return spans, "", dropped
+
+    def known(self, label: str) -> str | None:
+        """The label of the inventory that is meant: spelt so, or so but for case and white space around it."""
+        return self._exact.get(label) or self._folded.get(_folded(label))
+
+
+def _folded(label: str) -> str:
+    return label.strip().casefold()
+
+
+def _number(value: object, texts: int) -> int | None:
+    """Which text is meant, if it was asked about."""
+    if isinstance(value, str) and len(value) <= 9 and value.isascii() and value.isdigit():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= texts:
+        return value
+    return None
+
+
+def _after_thinking(content: str) -> str:
+    """What comes behind the thoughts that some models write down first."""
+    return content.rpartition("</think>")[2]
+
+
+def _elements(content: str) -> Iterator[dict[str, Any]]:
+    """All objects that may be the answer for one text, in order."""
+    for one in _objects(content):
+        yield from _within(one, _DEEPEST)
+
+
+def _within(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        if "number" in value:
+            yield value
+        elif depth:
+            yield from _within(value.get("answers"), depth - 1)
+    elif isinstance(value, list) and depth:
+        for one in value:
+            yield from _within(one, depth - 1)
+
+
+def _objects(content: str) -> Iterator[dict[str, Any]]:
+    """The complete JSON objects in a text, outermost ones; of an object that is cut off those inside."""
+    at, false_starts = content.find("{"), 0
+    while at >= 0 and false_starts < _FALSE_STARTS:
+        try:
+            value, at = _decoder.raw_decode(content, at)
+            yield value
+        except (ValueError, RecursionError):  # ValueError: also a whole number of thousands of digits
+            false_starts += 1
+            at += 1
+        at = content.find("{", at)

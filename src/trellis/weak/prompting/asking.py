@@ -1,0 +1,115 @@
+"""Many texts -> their answers: from the cache, or in batches, several requests at a time. No text is lost.
+
+What an answer leaves out is asked again in batches half as large, down to one text alone; a text that has no readable
+answer then, and was asked about twice at least, has a reason in place of an answer. Answers are kept as they come. An
+error ends the asking: requests that are under way then are waited for and kept, as they are paid for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+from trellis.errors import EndpointError
+from trellis.weak.prompting.answers import UNREADABLE, Read, Reader
+from trellis.weak.prompting.cache import Cache
+from trellis.weak.prompting.endpoint import Endpoint, Unreadable
+from trellis.weak.prompting.prompts import Answer, Message
+
+Batch = tuple[int, ...]
+
+
+@dataclass
+class Asked:
+    """By key: answers, or reasons why there is none. `dropped`: spans that no answer should have had."""
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+class Asking:
+    """Asks for texts, each with the key it has in the cache."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        messages: Callable[[Sequence[str]], list[Message]],
+        reader: Reader,
+        cache: Cache,
+        batch: int,
+        parallel: int,
+    ):
+        self._endpoint, self._messages, self._reader, self._cache = endpoint, messages, reader, cache
+        self._batch, self._parallel = batch, parallel
+
+    def answers(self, texts: dict[str, str]) -> Asked:
+        """texts: key -> text."""
+        done = Asked()
+        for key, kept in self._cache.get(texts).items():
+            done.answers[key] = [(phrase, kind) for phrase, kind in kept] if isinstance(kept, list) else kept
+        self._endpoint.meter.count(from_cache=len(done.answers))
+        self._keys = [key for key in texts if key not in done.answers]
+        self._texts = [texts[key] for key in self._keys]
+        self._times = [0] * len(self._keys)
+        self._endpoint.meter.count(asked=len(self._keys))
+        self._waiting = deque(_batches(range(len(self._keys)), self._batch))
+        if self._waiting:
+            self._run(done)
+        return done
+
+    def _run(self, done: Asked) -> None:
+        under_way: dict[Future[Read], Batch] = {}
+        error: EndpointError | None = None
+        pool = ThreadPoolExecutor(self._parallel)
+        try:
+            while under_way or (self._waiting and error is None):
+                while self._waiting and error is None and len(under_way) < self._parallel:
+                    batch = self._waiting.popleft()
+                    under_way[pool.submit(self._ask, batch)] = batch
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    batch = under_way.pop(future)
+                    try:
+                        self._take(batch, future.result(), done)
+                    except EndpointError as failed:
+                        error = error or failed
+                        self._endpoint.stopped.set()  # nobody tries again
+        except BaseException:
+            self._endpoint.end()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+        if error is not None:
+            raise error
+
+    def _ask(self, batch: Batch) -> Read:
+        """In a thread of its own."""
+        try:
+            reply = self._endpoint.ask(self._messages([self._texts[at] for at in batch]))
+        except Unreadable:
+            return Read(reasons=dict.fromkeys(range(len(batch)), UNREADABLE))
+        return self._reader.read(reply.content, len(batch), reply.cut)
+
+    def _take(self, batch: Batch, read: Read, done: Asked) -> None:
+        """Keeps what was answered, and puts the rest where it is asked again."""
+        kept: dict[str, Any] = {self._keys[batch[at]]: answer for at, answer in read.answers.items()}
+        self._cache.put(kept)
+        done.answers |= kept
+        for dropped in read.dropped.values():
+            done.dropped += dropped
+        again = []
+        for place, reason in read.reasons.items():
+            at = batch[place]
+            self._times[at] += 1
+            if len(batch) == 1 and self._times[at] > 1:
+                done.reasons[self._keys[at]] = reason
+            else:
+                again.append(at)
+        self._waiting.extend(_batches(again, max(1, len(batch) // 2)))
+
+
+def _batches(every: Sequence[int], size: int) -> list[Batch]:
+    return [tuple(every[a : a + size]) for a in range(0, len(every), size)]

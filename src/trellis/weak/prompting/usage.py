@@ -1,0 +1,114 @@
+"""What asking took, and what it may take: requests, tokens, cost; and what became of the texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
+from threading import Lock
+from typing import Any
+
+from trellis.errors import BudgetError
+
+_MILLION = 1e6
+
+
+@dataclass
+class Usage:
+    """`texts` were `asked` about, found `from_cache`, or `repeated`: the same as another that was asked about, or
+    empty. `requests` were sent, `retries` of them again after a failure. `estimated`: for how many of the requests
+    tokens are estimated, as the server does not say. `cost` by the prices given, None without them. `abstained`:
+    texts by reason, `dropped`: spans by reason."""
+
+    texts: int = 0
+    asked: int = 0
+    from_cache: int = 0
+    repeated: int = 0
+    requests: int = 0
+    retries: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: int = 0
+    cost: float | None = None
+    abstained: dict[str, int] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def as_line(self) -> str:
+        """All of it, for people."""
+        parts = [f"{self.texts:,} texts, {self.from_cache:,} of them from the cache"]
+        parts.append(f"{self.requests:,} requests" + (f" ({self.retries:,} again)" if self.retries else ""))
+        about = "about " if self.estimated else ""
+        parts.append(f"{about}{self.input_tokens:,} tokens in, {self.output_tokens:,} out")
+        if self.cost is not None:
+            parts.append(f"cost {about}{self.cost:.4f}")
+        for what, many in (("abstained", self.abstained), ("spans dropped", self.dropped)):
+            if many:
+                parts.append(f"{what}: {reasons(many)}")
+        return "; ".join(parts)
+
+
+def reasons(many: Mapping[str, int]) -> str:
+    """`no answer 3, unknown label 1`, the most frequent first."""
+    return ", ".join(f"{what} {count:,}" for what, count in sorted(many.items(), key=lambda one: (-one[1], one[0])))
+
+
+class Meter:
+    """Counts, from several threads, and says when the budget is used up."""
+
+    def __init__(
+        self, prices: tuple[float, float] | None, max_cost: float | None = None, max_requests: int | None = None
+    ):
+        self._prices, self._max_cost, self._max_requests = prices, max_cost, max_requests
+        self._usage = Usage(cost=None if prices is None else 0.0)
+        self._lock = Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = Lock()
+
+    @property
+    def usage(self) -> Usage:
+        """As it is now."""
+        with self._lock:
+            return deepcopy(self._usage)
+
+    def request(self, again: bool) -> None:
+        """One more is about to be sent; BudgetError if it may not."""
+        with self._lock:
+            now = self._usage
+            if self._max_requests is not None and now.requests >= self._max_requests:
+                raise BudgetError(f"{now.requests:,} requests are made, as many as max_requests allows")
+            if self._max_cost is not None and now.cost is not None and now.cost >= self._max_cost:
+                raise BudgetError(f"{now.cost:.4f} is spent, max_cost is {self._max_cost:g}")
+            now.requests += 1
+            now.retries += again
+
+    def tokens(self, given: int, made: int, estimated: bool) -> None:
+        """What one answer took."""
+        with self._lock:
+            now = self._usage
+            now.input_tokens += given
+            now.output_tokens += made
+            now.estimated += estimated
+            if self._prices is not None:
+                a, b = self._prices
+                now.cost = (a * now.input_tokens + b * now.output_tokens) / _MILLION
+
+    def count(self, **more: int) -> None:
+        """More texts: all, asked, from_cache or repeated."""
+        with self._lock:
+            for name, many in more.items():
+                setattr(self._usage, name, getattr(self._usage, name) + many)
+
+    def settle(self, abstained: Counter[str], dropped: Counter[str]) -> None:
+        with self._lock:
+            for counts, more in ((self._usage.abstained, abstained), (self._usage.dropped, dropped)):
+                for what, many in more.items():
+                    counts[what] = counts.get(what, 0) + many
