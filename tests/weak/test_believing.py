@@ -168,6 +168,6 @@ class TestTeach:
     def test_who_knows_no_soft_labels_learns_from_the_best(self, corpus, model, votes):
         for tagger in (tr.HMM("label"), tr.StructuredPerceptron("label", "word[-1:1]"), tr.SemiCRF("label", "word[0]")):
             found = weak.teach(tagger, corpus, model, votes, learn="hard")
-            assert sorted(found.classes_) == ["B-LOC", "B-PER", "I-LOC", "O"]
+            assert {"B-LOC", "B-PER", "I-LOC", "O"} <= set(found.classes_)
         with pytest.raises(SettingError, match="a HMM learns from certain labels only; give learn='hard' alone"):
             weak.teach(tr.HMM("label"), corpus, model, votes)
