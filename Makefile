@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check
+# --use-pep517: packages that come as source are built by what they ask for, not by what is here
+PIP := $(BIN)/python -m pip install --quiet --quiet --disable-pip-version-check --use-pep517
 
 # what tests of models with an encoder are run with; where there is no such build, give another: make test TORCH=torch==...
 TORCH ?= torch==2.13.0
