@@ -71,8 +71,20 @@ def test_weights_are_those_of_sentences():
     assert both.objective_ == CRF().fit(X, soft=certain(), labels=NAMES, sample_weight=[2.0, 0.0, 3.0]).objective_
 
 
+def test_weights_that_leave_nothing():
+    with pytest.raises(DataError, match="0 for all sentences"):
+        CRF().fit(
+            X, soft=SoftLabels(certain(), NAMES, weights=np.array([1.0, 0.0, 0.0])), sample_weight=[0.0, 1.0, 1.0]
+        )
+
+
+def test_small_weights_are_weights_and_no_doubt():
+    which, labels, weights = SoftLabels(certain(), NAMES, weights=np.array([1e-6, 0.0, 2.0])).repeated()
+    assert (which.tolist(), labels, weights.tolist()) == ([0, 1, 5], ["A", "B", "C"], [1e-6, 1e-6, 2.0])
+
+
 def test_pairs_say_nothing_to_a_local_classifier():
-    soft = SoftLabels(certain(), NAMES, pairs=[np.zeros((3, 3))] * 3)
+    soft = SoftLabels(certain(), NAMES, pairs=pairs_of(certain()))
     assert LocalClassifier().fit(X, soft=soft).objective_ == pytest.approx(LocalClassifier().fit(X, Y).objective_)
 
 
@@ -104,6 +116,8 @@ SQUARE = np.zeros((3, 3))
         ({"pairs": [SQUARE]}, DataError, "for each of 3 sentences"),
         ({"pairs": [SQUARE[:2]] * 3}, DataError, "sentence 1: pairs of the shape"),
         ({"pairs": [SQUARE - 1.0] * 3}, DataError, "sentence 1: its pairs have a negative number"),
+        ({"pairs": [SQUARE] * 3}, DataError, "sentence 1: its pairs do not fit its rows"),
+        ({"pairs": [*pairs_of(certain())[:2], SQUARE + 1.0]}, DataError, "sentence 3: its pairs do not fit its rows"),
         ({"rows": certain()[:2]}, DataError, "3 sentences and 2 arrays"),
         ({"rows": [0 * one for one in certain()], "evidence": True}, DataError, "sentence 1, token 1: the evidence"),
         ({"rows": [-one for one in certain()], "evidence": True}, DataError, "expected numbers >= 0"),

@@ -135,24 +135,25 @@ def costs_of(costs: float | Mapping[str, float] | None, labels: Sequence[str]) -
     return np.array([float(costs.get(label, 1.0)) for label in labels])
 
 
-def weights_of(weights: Any, sentences: int, known: F64 | None = None) -> F64 | None:
-    """F64[sentences], checked: as they are given, times those of what is `known` of labels."""
+def weights_of(weights: Any, sentences: int, known: F64 | None = None, what: str = "sentence") -> F64 | None:
+    """F64[sentences], checked: as they are given, times those of what is `known` of labels; `what` is weighed."""
     if weights is None:
         return known
     try:
         array = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise DataError("sample_weight must be numbers, one for each sentence") from None
+        raise DataError(f"sample_weight must be numbers, one for each {what}") from None
     if array.shape != (sentences,):
         raise DataError(
-            f"sample_weight has the shape {array.shape}; expected one number for each of {sentences} sentences"
+            f"sample_weight has the shape {array.shape}; expected one number for each of {sentences} {what}s"
         )
     bad = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if len(bad):
-        raise DataError(f"the weight of sentence {bad[0] + 1} is {array[bad[0]]}; expected a number >= 0")
+        raise DataError(f"the weight of {what} {bad[0] + 1} is {array[bad[0]]}; expected a number >= 0")
+    array = array if known is None else array * known
     if not array.any():
-        raise DataError("sample_weight is 0 for all sentences, so that there is nothing to learn from")
-    return array if known is None else array * known
+        raise DataError(f"sample_weight is 0 for all {what}s, so that there is nothing to learn from")
+    return array
 
 
 def _has_choices(y: Labels) -> bool:
@@ -207,8 +208,26 @@ def _of_soft(X: Sentences, soft: SoftLabels) -> Known:
     if soft.evidence:
         return replace(_of_evidence(X, labels, gold, rows), weights=weights)
     pairs = soft.packed_pairs()
+    if pairs is not None:
+        _check_pairs(pairs, rows, token_offsets(X))
     kind = "soft" if pairs is None else "paths"
     return Known(labels, gold, kind, soft=rows, seen=rows >= WORTH_A_WEIGHT, pairs=pairs, weights=weights)
+
+
+def _check_pairs(pairs: F64, rows: F64, offsets: NDArray[np.int64]) -> None:
+    """That they are of the same labellings as the rows: summed over the labels behind, all rows but the last of a
+    sentence; over those before, all but the first."""
+    lengths = np.diff(offsets)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    first = np.zeros(len(rows), bool)
+    first[offsets[:-1][lengths > 0]] = True
+    last = np.roll(first, -1)
+    for axis, inner in ((2, ~last), (1, ~first)):
+        expected = np.zeros(pairs.shape[:2])
+        np.add.at(expected, sentence[inner], rows[inner])
+        off = np.abs(pairs.sum(axis=axis) - expected).max(axis=1, initial=0.0)
+        for s in np.flatnonzero(off > 1e-3 * np.maximum(lengths, 1))[:1].tolist():
+            raise DataError(f"sentence {s + 1}: its pairs do not fit its rows; both have to be of the same labellings")
 
 
 def _of_evidence(X: Sentences, labels: list[str], gold: NDArray[np.int32], rows: F64) -> Known:

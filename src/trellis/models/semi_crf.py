@@ -53,6 +53,7 @@ class SemiCRF(ProbableTagger[SegmentModel]):
     """
 
     order = 2  # for optimisers: more than those know that go by single sentences
+    learns_evidence = False  # probabilities alone, where labels are soft
 
     def __init__(
         self,

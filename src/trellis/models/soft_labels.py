@@ -28,14 +28,14 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SoftLabels:
     """As at the top of this file; `labels` are the names of the columns."""
 
     rows: Sequence[NDArray[Any]]
     labels: Sequence[str]
     evidence: bool = False
-    pairs: Sequence[NDArray[Any]] | None = None
+    pairs: Sequence[NDArray[Any]] | NDArray[Any] | None = None
     weights: F64 | None = None
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class SoftLabels:
         for s, one in enumerate(self.pairs, 1):
             if np.shape(one) != (size, size):
                 raise DataError(f"sentence {s}: pairs of the shape {np.shape(one)}; expected {(size, size)}")
-        whole = np.array(self.pairs, dtype=np.float64).reshape(-1, size, size)
+        whole = np.asarray(self.pairs, dtype=np.float64).reshape(-1, size, size)
         for s in np.flatnonzero(~((whole >= 0.0) & np.isfinite(whole)).all(axis=(1, 2)))[:1].tolist():
             raise DataError(f"sentence {s + 1}: its pairs have a negative number, or none; expected numbers >= 0")
         return whole
@@ -75,24 +75,27 @@ class SoftLabels:
         rows = np.concatenate([np.zeros((0, len(self.labels))), *(np.asarray(one, np.float64) for one in self.rows)])
         sums = rows.sum(axis=1, keepdims=True)
         rows = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0.0)
-        if self.weights is not None:
-            rows *= np.repeat(self.weights, [len(one) for one in self.rows])[:, None]
         which, label = np.nonzero((rows >= least) & (rows > 0.0))
+        if self.weights is not None:
+            weights = np.repeat(self.weights, [len(one) for one in self.rows])
+            rows *= weights[:, None]
+            which, label = which[weights[which] > 0.0], label[weights[which] > 0.0]
         return which, [self.labels[j] for j in label.tolist()], rows[which, label]
 
     def columns(self, data: Corpus | Sequence[str], column: str | None = None) -> dict[str, list[Any]]:
         """Columns as `datasets.Dataset.from_dict` (Hugging Face) takes them, and as JSON lines hold them.
 
-        Of sentences `tokens`, `tags` (numbers of the most probable labels) and `soft` (probabilities, a list for each
+        Of sentences `tokens`, `tags` (numbers of the labels most probable by themselves, which as a whole need not be a
+        labelling that is possible) and `soft` (probabilities, a list for each
         token); of texts `text`, `label` and `soft`. data: a corpus, of which `column` are the tokens, the first one by
         default; or texts. Sentences of weight 0 are left out. The names of the numbers are `labels`.
         """
         rows = [np.asarray(one, np.float64) for one in self.rows]
-        rows = [one / one.sum(axis=1, keepdims=True) for one in rows]
+        rows = [one / np.maximum(one.sum(axis=1, keepdims=True), np.finfo(float).tiny) for one in rows]
         of_texts, tokens = not isinstance(data, Corpus), list[Any](data if not isinstance(data, Corpus) else ())
         if isinstance(data, Corpus):
             tokens += data.sentences(column or next(iter(data.columns)))
-        if len(tokens) != len(rows) or not (of_texts or list(map(len, tokens)) == list(map(len, rows))):
+        if [1] * len(tokens) != list(map(len, rows)) if of_texts else list(map(len, tokens)) != list(map(len, rows)):
             raise DataError(
                 f"soft labels of {len(rows)} sentences do not fit data of {len(tokens)}, or of other lengths"
             )

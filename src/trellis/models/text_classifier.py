@@ -14,7 +14,7 @@ from trellis.errors import DataError, SettingError
 from trellis.features import TemplateFeatures
 from trellis.features.reading import columns_of, views_of
 from trellis.metrics import Report, compare_wholes
-from trellis.models.known import soft_labels
+from trellis.models.known import soft_labels, weights_of
 from trellis.models.linear import LinearChain
 from trellis.models.local_classifier import LocalClassifier
 from trellis.models.serial import description_of, model_from
@@ -22,16 +22,14 @@ from trellis.models.settings import USUAL_L2
 from trellis.models.soft_labels import SoftLabels
 from trellis.models.text_data import Items, labelled_items, labels_of_items, sentences_of_items
 from trellis.models.trained import Trained
-from trellis.training import Progress
+from trellis.training import Outcome, Progress
 
 if TYPE_CHECKING:
     from trellis.features import Choice
     from trellis.models.batches import Sentences
 
 F64 = NDArray[np.float64]
-_LEARNT = (
-    "model_ columns_ classes_ objective_ converged_ iterations_ evaluations_ seconds_ stopped_early_ dev_score_".split()
-)
+_LEARNT = "model_ columns_ objective_ converged_ iterations_ evaluations_ seconds_ stopped_early_ dev_score_".split()
 
 
 class TextClassifier(Trained[LinearChain]):
@@ -43,10 +41,11 @@ class TextClassifier(Trained[LinearChain]):
     taggers, of fields: `word_ngrams(text, 1, 2)[0] + source[0]`; by default the preset `texts`. target: the field that
     has the label, where records bring their own. Other settings are those of a `CRF`.
 
-    After `fit`: as for a `CRF`; `columns_` are the fields.
+    After `fit`: as for a `CRF`; `columns_` are the fields, and `classes_` is a sorted array, as scikit-learn has it.
     """
 
     ignores: ClassVar[Mapping[str, str]] = {}
+    _estimator_type = "classifier"  # what scikit-learn asked for before it had tags
 
     _written = staticmethod(description_of)
     _read = staticmethod(model_from)
@@ -118,17 +117,23 @@ class TextClassifier(Trained[LinearChain]):
         if not len(data):
             raise DataError("there is no item to learn from")
         held_out, held_out_y = (None, None) if dev is None else labelled_items(dev, dev_y, self.target)
+        if soft is None and labels is not None:
+            raise SettingError(
+                "labels= are the names of soft labels, and there are none; give the labels of items as y"
+            )
         own = self._local()
         own.fit(
             data,
             None if soft is not None and y is None else labels_of_items(X, y, self.target),
-            sample_weight=sample_weight, soft=None if soft is None else _soft(soft, labels),
+            sample_weight=weights_of(sample_weight, len(data), what="item"),
+            soft=None if soft is None else _soft(soft, labels),
             dev=None if held_out is None else sentences_of_items(held_out, target=self.target), dev_y=held_out_y,
             start=None if start is None else start._local(), checkpoint=checkpoint, resume=resume,
             checkpoint_every=checkpoint_every, log=log, progress=progress,
         )  # fmt: skip
         for name in _LEARNT:
             setattr(self, name, getattr(own, name))
+        self.classes_ = self._sorted_labels()
         return self
 
     def predict(self, X: Items) -> list[str]:
@@ -137,15 +142,16 @@ class TextClassifier(Trained[LinearChain]):
 
     def predict_column(self, X: Items) -> Column:
         """The same as a column."""
-        return Column(self.predict_ids(X), self._model.labels)
+        return Column(self._local().predict_ids(self._data(X)), self._model.labels)
 
     def predict_ids(self, X: Items) -> NDArray[np.int32]:
         """The same as numbers into `classes_`, I32[items]."""
-        return self._local().predict_ids(self._data(X))
+        place = np.argsort(self._order).astype(np.int32)  # of each of the model's labels among those sorted
+        return place[self._local().predict_ids(self._data(X))]
 
     def predict_proba(self, X: Items) -> F64:
         """P(label) of each item, F64[items, labels], in the order of `classes_`."""
-        return self._model.marginals(self._data(X), self._threads)
+        return self._model.marginals(self._data(X), self._threads)[:, self._order]
 
     def predict_marginals(self, X: Items) -> F64:
         """The same, under the name that taggers have for it."""
@@ -165,6 +171,25 @@ class TextClassifier(Trained[LinearChain]):
         """Accuracy."""
         return self.evaluate(X, y).accuracy
 
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags
+
+        tags = super().__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
+
+    def _adopt(self, model: LinearChain, outcome: Outcome, columns: list[str]) -> None:
+        super()._adopt(model, outcome, columns)
+        self.classes_ = self._sorted_labels()
+
+    @property
+    def _order(self) -> NDArray[np.intp]:
+        """The numbers that the model has for the labels, in their sorted order."""
+        return np.argsort(np.array(self._model.labels, dtype=object), kind="stable")
+
+    def _sorted_labels(self) -> NDArray[np.object_]:
+        return np.array(self._model.labels, dtype=object)[self._order]
+
     def _local(self) -> LocalClassifier:
         """The classifier of tokens that does the work."""
         own = LocalClassifier(**self.get_params())
@@ -180,7 +205,10 @@ class TextClassifier(Trained[LinearChain]):
 def _soft(soft: SoftLabels | NDArray[Any], labels: Sequence[str] | None) -> SoftLabels:
     if isinstance(soft, SoftLabels):
         return soft_labels(soft, labels)
-    rows = np.asarray(soft, dtype=np.float64)
+    try:
+        rows = np.asarray(soft, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError("soft labels that are no numbers; expected an array [items, labels]") from None
     if rows.ndim != 2:
         raise DataError(f"soft labels have the shape {rows.shape}; expected [items, labels]")
     return soft_labels([row[None] for row in rows], labels)

@@ -12,7 +12,8 @@ has, nearly all that are no spam end in one, and a classifier that reads it woul
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -42,6 +43,8 @@ def sentences_of_items(items: Items, columns: Sequence[str] | None = None, targe
     if _is_matrix(items):
         return _rows_of(items)
     listed = _listed(items)
+    if not listed and columns is not None:
+        return _one_token_each({name: [] for name in columns}, 0)
     if all(isinstance(one, str) for one in listed):
         return _one_token_each({TEXT: [_text(one) for one in listed]}, len(listed))
     kind, what = (str, "a text") if isinstance(listed[0], str) else (Mapping, "a record (a dict of fields)")
@@ -50,6 +53,11 @@ def sentences_of_items(items: Items, columns: Sequence[str] | None = None, targe
             like = "as the first is" if i > 1 else "or a text"
             raise DataError(f"item {i} is {_called(one)}; expected {what}, {like}")
     names = _fields(listed, target) if columns is None else [name for name in columns if name != target]
+    if columns is not None and not any(one.keys() & names for one in listed):
+        warnings.warn(
+            f"no item has any of the fields that the model reads: {', '.join(names)}; all are taken to be empty",
+            stacklevel=4,
+        )
     if TEXT in names:
         _check_texts(items, listed)
     return _one_token_each({name: [_text(one.get(name)) for one in listed] for name in names}, len(listed))
@@ -60,7 +68,7 @@ def labels_of_items(items: Items, y: Any, target: str | None) -> list[list[Any]]
     if y is not None:
         if isinstance(y, str | bytes | Mapping) or not isinstance(y, Iterable):
             raise DataError(f"y is a {type(y).__name__}; expected a list with a label for each item")
-        given = [[label] for label in (y.tolist() if isinstance(y, np.ndarray) else y)]
+        given = [[_label(label, i, "y")] for i, label in enumerate(y.tolist() if isinstance(y, np.ndarray) else y, 1)]
         many = int(items.shape[0]) if _is_matrix(items) else len(items if isinstance(items, Corpus) else _listed(items))
         if len(given) != many:
             raise DataError(f"X and y do not match: {many} items and {len(given)} labels")
@@ -68,7 +76,8 @@ def labels_of_items(items: Items, y: Any, target: str | None) -> list[list[Any]]
     records = getattr(items, "records", items)
     if target is None or not isinstance(records, list) or not all(isinstance(one, Mapping) for one in records):
         raise SettingError("labels are needed: y, or records that have them in the field that `target` names")
-    found = [[None if one.get(target) == UNKNOWN else one.get(target)] for one in records]
+    found = [[_label(one.get(target), i, f"the field '{target}'")] for i, one in enumerate(records, 1)]
+    found = [[None if label == UNKNOWN else label] for (label,) in found]
     if records and not any(label is not None for (label,) in found):
         raise SettingError(f"no record has a label in the field '{target}'; name the field (target), or give y")
     return found
@@ -100,7 +109,16 @@ def _listed(items: Items) -> list[Any]:
         raise DataError("items are a table of pandas; expected its records, table.to_dict('records'), or one column")
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise DataError(f"items are a {type(items).__name__}; expected a list of texts, of records, or a matrix")
+    if isinstance(items, Iterator):
+        raise DataError("items can be read only once, as a generator; expected a list: list(items)")
     return list(items)
+
+
+def _label(label: object, item: int, where: str) -> str | None:
+    """As given: what is no text would be answered by text."""
+    if label is None or isinstance(label, str):
+        return label
+    raise DataError(f"item {item}: the label {shown(label)} in {where} is no text; expected text, as str(label)")
 
 
 def _check_texts(items: Items, records: Sequence[Mapping[str, Any]]) -> None:

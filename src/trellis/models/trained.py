@@ -40,6 +40,7 @@ class Trained(Filed, Generic[Model]):
 
     threads: int | None
     model_: Model
+    classes_: Any  # names of labels: a list, or an array where scikit-learn reads them
 
     def _functions(self) -> Callables:
         features = self.model_.features
