@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from trellis.weak.columns import gold_of, votes_of
     from trellis.weak.conflicts import conflict_examples
     from trellis.weak.distant import (
+        NO_RELATION,
         KnowledgeBase,
+        Limits,
+        Related,
         Relating,
         known_fact,
         read_relations,
@@ -73,7 +76,8 @@ if TYPE_CHECKING:
     from trellis.weak.wrench import read_wrench
 
 _DISTANT = (
-    "KnowledgeBase Relating known_fact read_relations relate relate_stream score_new_facts score_relations"
+    "NO_RELATION KnowledgeBase Limits Related Relating known_fact read_relations relate relate_stream "
+    "score_new_facts score_relations"
 ).split()
 _FUNCTIONS = (
     "LabelingFunction column consistent gazetteer items linked links load_functions model pattern prompted shape "
@@ -108,6 +112,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "NO_RELATION",
     "Analysis",
     "DawidSkene",
     "Generative",
@@ -116,8 +121,10 @@ __all__ = [
     "KnowledgeBase",
     "LabelModel",
     "LabelingFunction",
+    "Limits",
     "LinkedHMM",
     "MajorityVote",
+    "Related",
     "Relating",
     "Sentence",
     "Space",

@@ -34,6 +34,25 @@ def test_a_pair_may_have_several_relations_and_has_a_direction():
     assert repr(kb) == "<KnowledgeBase of 3 facts, 4 entities, 3 relations>"
 
 
+def test_arguments_of_some_relations_are_no_limit_to_others():
+    kb = KnowledgeBase(FACTS, types={"Bill Gates": "PER", "Microsoft": "ORG"}, arguments={"in": ("LOC", "LOC")})
+    assert kb.argument_types == {("LOC", "LOC"), ("PER", "ORG")}
+
+
+def test_a_name_of_two_entities_is_no_alias_of_a_third():
+    kb = KnowledgeBase(
+        [("US", "in", "x"), ("us", "in", "y"), ("America", "in", "z")], aliases={"America": ["US"]}, lower=True
+    )
+    assert kb.entity("US") is None
+    assert kb.ambiguous == 1
+
+
+@pytest.mark.parametrize("given", [{"aliases": {"Oslo": None}}, {"types": ["PER"]}, {"arguments": 3}])
+def test_tables_of_a_wrong_kind(given):
+    with pytest.raises((SettingError, DataError)):
+        KnowledgeBase(FACTS, **given)
+
+
 def test_a_fact_that_is_given_twice_is_counted_once():
     kb = KnowledgeBase([*FACTS, FACTS[0], ("Bill  Gates ", "founder", "Microsoft")])
     assert len(kb) == 3

@@ -50,6 +50,16 @@ def test_the_longest_name_is_found_and_aliases_are_their_entity():
     ]  # fmt: skip
 
 
+def test_no_name_is_in_the_words_around_a_pair():
+    text = text_of("Oak Bank of Oslo said Ann Lee met Oak in Oslo and Lee")
+    for one in pairs(text, kb=KB, mentions=4, window=4).records:
+        told = " ".join(one[name] for name in ("before", "between", "after", "pattern"))
+        assert not {"ann", "lee", "oak", "bank", "oslo"} & set(told.split())
+    cut = pairs(text_of("Zed Q R S met Ann Lee at Oak Bank", entity=["B-PER I-PER I-PER I-PER O B-PER I-PER O O O"]),
+                window=3, entities="entity").records  # fmt: skip
+    assert {one["before"] for one in cut if {one["subject"], one["object"]} == {"Ann Lee", "Oak Bank"}} == {"met"}
+
+
 def test_a_column_marks_names_that_the_base_does_not_know():
     text = text_of("Bo Ek met Lee at Oak Bank Hall", entity=["B-PER I-PER O O O B-LOC I-LOC I-LOC"])
     assert found(text, entities="entity") == [

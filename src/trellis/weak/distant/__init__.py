@@ -19,17 +19,18 @@ from typing import TYPE_CHECKING
 from trellis.lazy import lazily
 
 if TYPE_CHECKING:
-    from trellis.weak.distant.base import KnowledgeBase
+    from trellis.weak.distant.base import NO_RELATION, KnowledgeBase
+    from trellis.weak.distant.candidates import Limits
     from trellis.weak.distant.counts import Counts
-    from trellis.weak.distant.labelling import NO_RELATION
     from trellis.weak.distant.relating import Related, Relating, relate, relate_stream
     from trellis.weak.distant.scoring import read_relations, score_new_facts, score_relations
     from trellis.weak.distant.voting import known_fact
 
 _HOMES = {
-    "NO_RELATION": "labelling",
+    "NO_RELATION": "base",
     "Counts": "counts",
     "KnowledgeBase": "base",
+    "Limits": "candidates",
     "Related": "relating",
     "Relating": "relating",
     "known_fact": "voting",
@@ -44,6 +45,7 @@ __all__ = [
     "NO_RELATION",
     "Counts",
     "KnowledgeBase",
+    "Limits",
     "Related",
     "Relating",
     "known_fact",

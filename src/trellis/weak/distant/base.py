@@ -40,8 +40,8 @@ class KnowledgeBase:
     """As at the top of this file.
 
     facts: (subject, relation, object) of each. aliases: entity -> other names. types: entity -> type. arguments:
-    relation -> (type of subjects, type of objects), or several of these; where none are given they are those of the
-    facts whose entities have types. lower: whether case is ignored where names are looked for.
+    relation -> (type of subjects, type of objects), or several of these; of a relation for which none are given they
+    are those of its facts whose entities have types. lower: whether case is ignored where names are looked for.
 
     `relations` and `entities` are in order of first appearance, `len` is the number of facts; `duplicates` counts facts
     that were given more than once, `ambiguous` names that stand for several entities.
@@ -55,6 +55,9 @@ class KnowledgeBase:
         arguments: Mapping[str, tuple[str, str] | Sequence[tuple[str, str]]] | None = None,
         lower: bool = False,
     ):
+        for name, table in (("aliases", aliases), ("types", types), ("arguments", arguments)):
+            if not (table is None or isinstance(table, Mapping)):
+                raise SettingError(f"{name} is a {type(table).__name__}; expected a dict")
         self._fill(
             rows_given(facts, FACT, "fact"),
             rows_given(
@@ -146,16 +149,21 @@ class KnowledgeBase:
     def _unambiguous(self) -> dict[str, str]:
         """Names that text may have -> the entity they stand for."""
         found: dict[str, str] = {}
+        unclear: set[str] = set()
         for pairs in ([(name, name) for name in self._number], self._aliases):
             meant: dict[str, set[str]] = {}
             for entity, name in pairs:
                 meant.setdefault(name.lower() if self.lower else name, set()).add(entity)
             for name, entities in meant.items():
                 own = found.get(name)
+                if name in unclear:
+                    continue
                 if len(entities | {own} - {None}) > 1:
                     self.ambiguous += 1
                 if own is None and len(entities) == 1:
                     (found[name],) = entities
+                elif own is None:
+                    unclear.add(name)
         return found
 
     def __len__(self) -> int:
@@ -194,10 +202,12 @@ class KnowledgeBase:
     @cached_property
     def argument_types(self) -> frozenset[tuple[str, str]]:
         """Types of subject and object that some relation has; empty where nothing is known of types."""
-        if self._arguments:
-            return frozenset(pair for pairs in self._arguments.values() for pair in pairs)
-        found = ((self._types.get(subject), self._types.get(object_)) for subject, object_ in self._facts)
-        return frozenset((a, b) for a, b in found if a is not None and b is not None)
+        found = {pair for pairs in self._arguments.values() for pair in pairs}
+        for (subject, object_), relations in self._facts.items():
+            a, b = self._types.get(subject), self._types.get(object_)
+            if a is not None and b is not None and any(relation not in self._arguments for relation in relations):
+                found.add((a, b))
+        return frozenset(found)
 
     def fits(self, subject_type: str, object_type: str) -> bool:
         """Whether some relation may hold between such types; `_`, an unknown one, may be any."""
@@ -225,8 +235,9 @@ def _checked(relation: str, fail: Failing) -> str:
     return relation
 
 
-def _several(names: Sequence[str] | str) -> Sequence[str]:
-    return [names] if isinstance(names, str) else names
+def _several(names: object) -> Iterable[object]:
+    """Of one, or of what is no list, a list; what it has is checked later."""
+    return [names] if isinstance(names, str) or not isinstance(names, Iterable) else names
 
 
 def _argument_rows(arguments: Mapping[str, object]) -> Iterator[object]:

@@ -67,12 +67,12 @@ def candidates_in(
     counts.sentences += len(corpus)
     counts.mentions += len(mentions)
     for s, low, high in by_sentence(mentions, corpus.offsets):
-        if high - low > limits.mentions:
+        many = min(high - low, limits.mentions)
+        if high - low > many:
             counts.crowded += 1
-            counts.names_left_out += high - low - limits.mentions
-            high = low + limits.mentions
+            counts.names_left_out += high - low - many
         begin, end = int(corpus.offsets[s]), int(corpus.offsets[s + 1])
-        sentence = _Sentence(words, mentions, begin, end, low, high)
+        sentence = _Sentence(words, mentions, begin, end, low, high, many)
         for i, j in sentence.nearest():
             if sentence.gap(i, j) > limits.between:
                 counts.too_far += 2
@@ -88,11 +88,11 @@ def candidates_in(
 
 
 class _Sentence:
-    """One sentence: its tokens are begin up to end, its mentions low up to high."""
+    """One sentence: its tokens are begin up to end, its mentions low up to high, of which so `many` are paired."""
 
-    def __init__(self, words: Column, mentions: Mentions, begin: int, end: int, low: int, high: int):
+    def __init__(self, words: Column, mentions: Mentions, begin: int, end: int, low: int, high: int, many: int):
         self.words, self.mentions = words, mentions
-        self.begin, self.end, self.low, self.high = begin, end, low, high
+        self.begin, self.end, self.low, self.paired = begin, end, low, low + many
         self.start = mentions.start[low:high].tolist()
         self.stop = mentions.end[low:high].tolist()
 
@@ -106,8 +106,8 @@ class _Sentence:
     def nearest(self) -> list[tuple[int, int]]:
         """The nearest mentions of each pair of different entities, of equals the leftmost; in order of the text."""
         best: dict[tuple[str, str], tuple[int, int, int]] = {}
-        for i in range(self.low, self.high):
-            for j in range(i + 1, self.high):
+        for i in range(self.low, self.paired):
+            for j in range(i + 1, self.paired):
                 a, b = self.mentions.entity[i], self.mentions.entity[j]
                 if a != b:
                     pair, found = (a, b) if a < b else (b, a), (self.gap(i, j), i, j)
@@ -119,15 +119,18 @@ class _Sentence:
         return [self.words.strings[k] for k in self.words.ids[start:end].tolist()]
 
     def plain(self, start: int, end: int) -> list[str]:
-        """Words in lower case, names by their types; where a name is cut, its words."""
-        found, at = [], start
-        for k in range(bisect_right(self.start, start - 1), len(self.start)):
+        """Words in lower case, names by their types; those of which only a part is there are left out."""
+        found: list[str] = []
+        at = start
+        for k in range(bisect_right(self.stop, start), len(self.start)):
             a, b = self.start[k], self.stop[k]
-            if b > end:
+            if a >= end:
                 break
             kind = self.mentions.type[self.low + k]
-            found += [*map(str.lower, self.said(at, a)), f"<{'name' if kind == UNKNOWN else kind}>"]
-            at = b
+            found += map(str.lower, self.said(at, max(at, a)))
+            if start <= a and b <= end:
+                found.append(f"<{'name' if kind == UNKNOWN else kind}>")
+            at = min(b, end)
         return [*found, *map(str.lower, self.said(at, end))]
 
     def around(self, i: int, j: int, limits: Limits) -> dict[str, list[str]]:

@@ -8,8 +8,6 @@ from trellis.errors import SettingError, shown
 from trellis.weak.distant.base import NO_RELATION, KnowledgeBase
 from trellis.weak.distant.counts import Counts
 
-__all__ = ["NO_RELATION", "SEVERAL", "Labelling", "is_drawn"]
-
 SEVERAL = ("each", "leave")
 _ALL = 1 << 64
 

@@ -64,7 +64,8 @@ def score_new_facts(
 
 def new_facts(kb: KnowledgeBase, relations: Iterable[Stated]) -> set[Fact]:
     """Subject, relation and object of what the base does not have."""
-    return {(subject, relation, object_) for _, subject, relation, object_ in relations} - set(kb)
+    facts = {(subject, relation, object_) for _, subject, relation, object_ in relations}
+    return {fact for fact in facts if fact not in kb}
 
 
 def _report(gold: Set[tuple[Any, ...]], found: Set[tuple[Any, ...]], sentences: int) -> Report:
