@@ -58,6 +58,12 @@ class TestSoftLabels:
         unknown = weak.soft_labels(weak.MajorityVote().learn(votes), votes, silent="model")
         assert unknown.rows[3][0, 0] == 1.0
 
+    def test_a_vote_that_is_not_heard_is_none(self, model, corpus):
+        other = weak.apply([weak.words(["came"], "ZZZ", name="cities", votes="spans"), TITLES], corpus)
+        with pytest.warns(UserWarning, match="ZZZ"):
+            soft = weak.soft_labels(model, other, silent=0.6)
+        np.testing.assert_allclose(soft.rows[3][1], [0.6, 0.1, 0.1, 0.1, 0.1])
+
     def test_nothing_that_speaks_for_o_is_warned_of(self, model, votes, corpus):
         with pytest.warns(UserWarning, match="nothing speaks for O anywhere"):
             weak.soft_labels(model, votes, silent="unknown")
@@ -160,6 +166,16 @@ class TestTeach:
             {"word": [["in", "Quito", "."]], "lf:cities": [["_", "B-LOC", "_"]], "lf:titles": [["_"] * 3]}
         )
         assert crf.predict(unknown) == [["O", "B-LOC", "O"]]
+
+    def test_arguments_in_another_order_and_unknown_names(self, corpus, model, votes):
+        with pytest.raises(SettingError, match="the model is a Votes; expected a fitted label model"):
+            weak.soft_labels(votes, model)
+        with pytest.raises(SettingError, match="'round' is no setting of teach, which has learn, silent"):
+            weak.teach(tr.CRF(), corpus, model, votes, round=1)
+
+    def test_rounds_keep_no_checkpoint(self, corpus, model, votes, tmp_path):
+        with pytest.raises(SettingError, match="several rounds keeps no checkpoint"):
+            weak.teach(tr.CRF(), corpus, model, votes, rounds=1, checkpoint=tmp_path)
 
     def test_rounds_that_are_none(self, corpus, model, votes):
         with pytest.raises(SettingError, match="rounds is -1"):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError, shown
-from trellis.weak.paths import path_labels
+from trellis.weak.paths import label_rows, path_labels
 from trellis.weak.votes import Votes
 
 if TYPE_CHECKING:
@@ -48,16 +48,25 @@ def soft_labels(
     keep: this share of the sentences (items) alone is learnt from, those that the model is surest of.
     """
     from trellis.models import SoftLabels
+    from trellis.weak.models.contract import LabelModel, check_votes
 
+    if not isinstance(model, LabelModel):
+        raise SettingError(f"the model is a {type(model).__name__}; expected a fitted label model, and then the votes")
+    check_votes(votes)
     learn = learn or usual_way(model)
     _check(learn, silent, min_confidence, keep)
-    if silent == "unknown" and model.space_.outside is not None and not _says_outside(model, votes):
+    heard = model.heard(votes)
+    if silent == "unknown" and model.space_.outside is not None and not np.any(heard.values == heard.space.outside):
         warnings.warn(
             "nothing is known of tokens that nobody votes on (silent='unknown'), and nobody votes O: so nothing speaks "
             "for O anywhere, and all will be taken for names; say what speaks for O: silent=0.8",
             stacklevel=2,
         )
-    rows, pairs = path_labels(model, votes)
+    pairs = None
+    if learn == "soft" and np.any(np.diff(votes.offsets) > 1):
+        rows, pairs = path_labels(model, votes)
+    else:
+        rows = label_rows(model, votes)
     sure = rows.max(axis=1, initial=0.0)
     weights = None if keep == 1.0 else _surest(sure, votes, keep)
     if learn == "hard":
@@ -67,14 +76,14 @@ def soft_labels(
         outside = model.space_.outside
         told = silent if silent is not None else "model" if outside is None else SILENT
         if told != "model":
-            rows[~votes.only(model.functions_).fired] = _of_silence(told, len(model.labels_), outside)
+            rows[~heard.fired] = _of_silence(told, len(model.labels_), outside)
         rows[sure < min_confidence] = 1.0
     cuts = votes.offsets[1:-1]
     return SoftLabels(
         np.split(rows, cuts),
         list(model.labels_),
         evidence=learn != "soft",
-        pairs=list(pairs) if learn == "soft" and np.any(np.diff(votes.offsets) > 1) else None,
+        pairs=pairs,
         weights=weights,
     )
 
@@ -109,11 +118,6 @@ def _of_silence(told: float | str, labels: int, outside: int | None) -> F64:
     row = np.full(labels, (1.0 - float(told)) / (labels - 1))
     row[outside] = float(told)
     return row
-
-
-def _says_outside(model: LabelModel, votes: Votes) -> bool:
-    """Whether any function votes O."""
-    return bool(np.any(votes.only(model.functions_).values == model.space_.outside))
 
 
 def _surest(sure: F64, votes: Votes, keep: float) -> F64:

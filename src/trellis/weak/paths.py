@@ -30,35 +30,54 @@ I64 = NDArray[np.int64]
 def path_labels(model: LabelModel, votes: Votes) -> tuple[F64, F64]:
     """P(label) of each token, F64[tokens, labels], and how often one label is expected to follow another,
     F64[sentences, labels, labels]; both of `model.labels_`."""
-    space, own = model.space_, model.own_space_
-    labels = len(space.labels)
+    spelling, labels = _Spelling(model.space_, model.own_space_), len(model.labels_)
     rows, pairs = [np.zeros((0, labels))], np.zeros((len(votes), labels, labels))
     done = 0
     for nodes, arcs, offsets in model.walks(votes):
-        if own.encoding != space.encoding:
-            nodes, arcs = _spelt(nodes, arcs, offsets, space, own)
-        inner = ~first_tokens(offsets)
-        sentence = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-        np.add.at(pairs, done + sentence[inner], arcs[inner])
-        rows.append(nodes)
+        found = spelling.nodes(nodes, arcs, offsets)
+        some = np.flatnonzero(np.diff(offsets))  # sentences with tokens
+        behind = np.where(first_tokens(offsets)[:, None, None], 0.0, spelling.arcs(nodes, arcs, found))
+        pairs[done + some] = np.add.reduceat(behind, offsets[some]) if len(some) else 0.0
+        rows.append(found)
         done += len(offsets) - 1
     return np.concatenate(rows), pairs
 
 
-def _spelt(nodes: F64, arcs: F64, offsets: I64, space: Space, own: Space) -> tuple[F64, F64]:
-    """Of types -> of IOB2: nodes F64[tokens, types], arcs F64[tokens, types, types]."""
-    kind = np.array([own.index[as_io(label)] for label in space.labels])
-    prefix = np.array([split(label)[0] for label in space.labels])
-    inner = ~first_tokens(offsets)
-    stays = np.where(inner[:, None], np.einsum("tkk->tk", arcs), 0.0)  # the same type before and here
-    begins = np.maximum(nodes - stays, 0.0)
-    found = np.where(prefix == "O", nodes[:, kind], np.where(prefix == "B", begins[:, kind], stays[:, kind]))
-    before = np.concatenate([np.zeros((1, nodes.shape[1])), nodes[:-1]])
-    given = np.divide(arcs, before[:, :, None], out=np.zeros_like(arcs), where=before[:, :, None] > 0.0)
-    earlier = np.concatenate([np.zeros((1, found.shape[1])), found[:-1]])
-    spelt = earlier[:, :, None] * given[:, kind][:, :, kind] * _may_follow(kind, prefix)
-    spelt[~inner] = 0.0
-    return found, spelt
+def label_rows(model: LabelModel, votes: Votes) -> F64:
+    """The first of these alone."""
+    spelling = _Spelling(model.space_, model.own_space_)
+    return np.concatenate(
+        [np.zeros((0, len(model.labels_))), *(spelling.nodes(*walked) for walked in model.walks(votes))]
+    )
+
+
+class _Spelling:
+    """Of types -> of IOB2, where these are not the same; nodes: F64[tokens, types], arcs: F64[tokens, types, types]."""
+
+    def __init__(self, space: Space, own: Space):
+        self.same = own.encoding == space.encoding
+        if not self.same:
+            self.kind = np.array([own.index[as_io(label)] for label in space.labels])
+            self.prefix = np.array([split(label)[0] for label in space.labels])
+
+    def nodes(self, nodes: F64, arcs: F64, offsets: I64) -> F64:
+        if self.same:
+            return nodes
+        kind, prefix = self.kind, self.prefix
+        inner = ~first_tokens(offsets)
+        stays = np.where(inner[:, None], np.einsum("tkk->tk", arcs), 0.0)  # the same type before and here
+        begins = np.maximum(nodes - stays, 0.0)
+        return np.where(prefix == "O", nodes[:, kind], np.where(prefix == "B", begins[:, kind], stays[:, kind]))
+
+    def arcs(self, nodes: F64, arcs: F64, found: F64) -> F64:
+        """`found`: the nodes as they are spelt. Nothing of use at first tokens."""
+        if self.same:
+            return arcs
+        before = np.concatenate([np.zeros((1, nodes.shape[1])), nodes[:-1]])
+        given = np.divide(arcs, before[:, :, None], out=np.zeros_like(arcs), where=before[:, :, None] > 0.0)
+        earlier = np.concatenate([np.zeros((1, found.shape[1])), found[:-1]])
+        may = _may_follow(self.kind, self.prefix)
+        return np.asarray(earlier[:, :, None] * given[:, self.kind][:, :, self.kind] * may)
 
 
 def _may_follow(kind: I64, prefix: NDArray[np.str_]) -> BOOL:

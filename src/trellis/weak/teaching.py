@@ -4,7 +4,7 @@ what nobody voted on (self-training)."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -41,7 +41,12 @@ def teach(
     """
     if isinstance(rounds, bool) or not isinstance(rounds, int) or not 0 <= rounds <= 100:
         raise SettingError(f"rounds is {shown(rounds)}; expected a whole number from 0 to 100")
+    if rounds and more.get("checkpoint") is not None:
+        raise SettingError("a training of several rounds keeps no checkpoint; leave out rounds, or the checkpoint")
     learner: Any = tagger
+    _check_names(learner, more)
+    if learn is None and not getattr(tagger, "learns_evidence", True):
+        learn = "soft"
     if learn == "hard" and keep == 1.0 and not rounds and silent is None and not min_confidence:
         learner.fit(data, _best(model, votes, learner), **more)  # which every tagger can
         return tagger
@@ -50,8 +55,18 @@ def teach(
     soft = soft_labels(model, votes, learn, silent, min_confidence, keep)
     learner.fit(data, soft=soft, **more)
     for _ in range(rounds):
-        learner.fit(data, soft=_its_own(learner, data, soft, ~votes.only(model.functions_).fired, votes), **more)
+        learner.fit(data, soft=_its_own(learner, data, soft, ~model.heard(votes).fired, votes), **more)
     return tagger
+
+
+def _check_names(learner: Any, more: Mapping[str, Any]) -> None:
+    """That `fit` knows what it is told."""
+    known = inspect.signature(learner.fit).parameters
+    for name in more:
+        if name not in known or name in ("X", "y", "soft", "labels"):
+            own = ", ".join([*inspect.signature(teach).parameters][4:-1])
+            what = f"'{name}' is no setting of teach, which has {own}, and what fit of {type(learner).__name__} is told"
+            raise SettingError(f"{what}: dev, for instance")
 
 
 def _best(model: LabelModel, votes: Votes, learner: Any) -> Sequence[Any]:

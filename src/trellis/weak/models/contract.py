@@ -69,7 +69,7 @@ class LabelModel(Estimator):
 
     def learn(self, votes: Votes) -> Self:
         """As `fit`, without a word about how good the model is."""
-        _check_votes(votes)
+        check_votes(votes)
         if not votes.functions:
             raise SettingError("there is no labeling function that votes; linking functions alone say no label")
         if self.needs_votes and not votes.voted.any():
@@ -111,6 +111,10 @@ class LabelModel(Estimator):
         number = {label: i for i, label in enumerate(labels)}
         said = np.array([number[label] for label in self.labels_], np.int32)[self.best(votes)]
         return scored(said, gold, labels, votes.offsets)
+
+    def heard(self, votes: Votes) -> Votes:
+        """What the model hears of votes: of functions and labels that it knows, as `own_labels` has them."""
+        return self._fitting(votes)
 
     def probabilities(self, votes: Votes) -> F64:
         """P(label | votes), F64[tokens, labels], for the labels `own_labels`."""
@@ -253,7 +257,7 @@ class LabelModel(Estimator):
     def _fitting(self, votes: Votes) -> Votes:
         """Votes with the functions and names that the model knows."""
         self._check_fitted()
-        _check_votes(votes)
+        check_votes(votes)
         missing = [name for name in self.functions_ if name not in votes.functions]
         if missing:
             raise DataError(
@@ -311,6 +315,6 @@ def tokens_at_once(labels: int) -> int:
     return max(1, _PAIRS // labels**2)
 
 
-def _check_votes(votes: object) -> None:
+def check_votes(votes: object) -> None:
     if not isinstance(votes, Votes):
         raise DataError(f"votes are of the type {type(votes).__name__}; expected Votes: weak.apply makes them")
