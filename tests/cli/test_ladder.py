@@ -251,7 +251,7 @@ class TestRawText:
         code, out, err = run("inspect", tmp_path / "m")
         assert (code, "unknown words are not told apart" in out) == (0, True)
         code, _, err = run("eval", tmp_path / "m", raw)
-        assert (code, "unknown target 'state'" in err) == (1, True)
+        assert (code, "there is no column 'state' to compare with" in err) == (1, True)
 
     @pytest.mark.parametrize("name", [name for name in RUNGS if name != "hmm"])
     def test_it_is_for_an_hmm(self, training, raw, run, tmp_path, name):

@@ -78,8 +78,14 @@ def test_votes_as_features(here, run):
 
 
 def test_votes_as_features_beside_gold_labels(here, run):
-    code, _, err = run("train", "train.votes.txt", "--target", "entity", "--votes", *HOW)
+    code, _, err = run("train", "train.votes.txt", "--votes", *HOW)
     assert code == 0, err
+    assert load("m").target == "entity"  # the last that is no vote
+
+
+def test_the_label_model_is_not_written_over(here, run):
+    code, _, err = run("train", "train.votes.txt", "--label-model", "lm", *HOW[:-1], "lm")
+    assert (code, "--model lm would overwrite the label model" in err) == (1, True)
 
 
 def test_probabilities_in_a_file_are_learnt_from(here, run):
@@ -96,11 +102,45 @@ def test_probabilities_in_a_file_are_learnt_from(here, run):
     assert code == 0, err
 
 
+def test_names_beside_a_file_are_for_all(here, run):
+    run("weak", "label", "lm", "train.votes.txt", "--marginals", "--output", "soft.txt")
+    code, _, err = run("train", "soft.txt", "--target", "label", *HOW)  # as if they were gold labels
+    assert code == 0, err
+    assert load("m").columns_ == (here / "soft.txt.columns").read_text().split()
+    code, _, err = run("train", "train.txt", "--columns", "tok,tag,ch,label", *HOW[2:], "--features", "tok[0]")
+    assert code == 0, err
+    assert "'tok'" in run("eval", "m", "soft.txt")[2]  # as the file calls it word
+    assert run("eval", "m", "soft.txt", "--columns", "tok,_,_,_,label,_,_,_,_,_")[0] == 0
+    assert "there is no column 'label' to compare with; the columns are: word" in run("eval", "m", "test.votes.txt")[2]
+
+
+def test_development_files_need_no_votes(here, run):
+    plain = ["--dev", "test.txt", "--target", "entity", "--max-iter", "5"]
+    code, _, err = run("train", "train.votes.txt", "--label-model", "lm", *HOW, *plain)
+    assert code == 0, err
+    code, _, err = run("train", "train.votes.txt", "--label-model", "lm", "--votes", *HOW, *plain)
+    assert (code, "test.txt:1: 4 columns" in err) == (1, True)
+    run("weak", "label", "lm", "train.votes.txt", "--marginals", "--output", "soft.txt")
+    (here / "dev.txt").write_text("A DT B-NP O O\n")  # no probabilities
+    code, _, err = run("train", "soft.txt", "--soft", "--dev", "dev.txt", *HOW, "--max-iter", "5")
+    assert code == 0, err
+
+
+def test_segments_learn_probabilities(here, run):
+    how = ["--model-type", "semi-crf", "--longest", "3", "--max-iter", "5"]
+    code, _, err = run("train", "train.votes.txt", "--label-model", "lm", *HOW, *how)
+    assert code == 0, err
+
+
 def test_sentences_as_json_lines(here, run):
     code, out, _ = run("weak", "label", "lm", "train.votes.txt", "--jsonl")
     assert code == 0
     first = json.loads(out.splitlines()[0])
     assert len(first["tokens"]) == len(first["tags"]) == len(first["soft"])
+    run("weak", "label", "lm", "train.votes.txt", "--output", "best.txt")
+    names = (here / "best.txt.columns").read_text().split()
+    best = read_conll("best.txt", columns=names).sentences("label")
+    assert [json.loads(line)["tags"] for line in out.splitlines()] == best
     assert sum(first["soft"][0].values()) == pytest.approx(1.0, abs=1e-5)
     assert len(out.splitlines()) == len(sample_corpus("train"))
 
@@ -117,6 +157,7 @@ def test_sentences_as_json_lines(here, run):
             ["--label-model", "lm", "--model-type", "hmm", "--features", "chunking", "--l2", "1.0"],
             "learns from certain labels only; give --teach learn=hard",
         ),
+        (["--label-model", "lm", "--partial"], "--partial is for labels in the target column"),
         (["--label-model", "rules.py"], "rules.py"),
         (["--label-model", "lm", "--columns", "a,b,c,d,e,f,g"], "with votes"),
         (["--label-model", "lm", "--teach", "rounds=1", "--checkpoint", "c"], "keeps no checkpoint"),
@@ -132,6 +173,13 @@ def test_votes_where_there_are_none(here, run):
     code, _, err = run("train", "train.txt", "--columns", "word,pos,chunk,entity", "--votes", *HOW)
     assert code == 1
     assert "no column has votes" in err
+
+
+def test_names_of_probabilities_in_another_order(here, run):
+    (here / "soft.txt").write_text("a O:0.5 B-X:0.5\n")
+    (here / "soft.txt.columns").write_text("word p:B-X p:O")
+    code, _, err = run("train", "soft.txt", "--soft", "--features", "word[0]", "--model", "m")
+    assert (code, "the column 'p:B-X' has probabilities of 'O'" in err) == (1, True)
 
 
 def test_probabilities_that_do_not_add_up(here, run):

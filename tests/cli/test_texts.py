@@ -93,6 +93,10 @@ class TestTrain:
             ("", (), "bad.jsonl: there is no item to learn from"),
             ('{"text": "a", "label": "X"}', ("--order", 2), "--order is no setting of a text-classifier"),
             ('{"text": "a", "label": "X"}', ("--columns", "text,label"), "--columns is for column files"),
+            ('{"text": "a", "probabilities": {"X": 1e3, "Y": -999}}', ("--soft",), "numbers from 0 to 1"),
+            ('{"text": "a", "probabilities": {"X": 1' + "0" * 400 + "}}", ("--soft",), "numbers from 0 to 1"),
+            ('{"text": "a", "label": "X"}', ("--soft", "--teach", "rounds=2"), "--teach rounds needs votes"),
+            ('{"text": "a", "label": "X"}', ("--teach", "rounds=2"), "--teach says how to learn from --soft or"),
             ('{"text": "a", "label": "X"}', ("--soft",), "bad.jsonl:1: the field 'probabilities' is no object"),
         ],
     )
@@ -140,7 +144,7 @@ class TestTag:
     def test_other_files_are_a_text_a_line(self, run, folder):
         assert run("tag", folder / "m", folder / "new.txt")[1] == "SPAM\tmy channel\nHAM\ther song\nHAM\t\n"
         line = run("tag", folder / "m", folder / "new.txt", "--marginals")[1].splitlines()[0].split("\t")
-        assert [one.partition(":")[0] for one in line] == ["SPAM", "SPAM", "HAM", "my channel"]
+        assert [one.partition(":")[0] for one in line] == ["SPAM", "HAM", "SPAM", "my channel"]
 
     @pytest.mark.parametrize(
         "before", [b"", b"\xef\xbb\xbf", b"\n \n"], ids=["as they are", "byte order", "blank lines"]
@@ -151,6 +155,9 @@ class TestTag:
 
     def test_texts_from_a_pipe(self, folder):
         assert piped(b"\nher song\n", "tag", folder / "m", "-") == "HAM\t\nHAM\ther song\n"
+
+    def test_a_text_may_begin_with_a_brace(self, folder):
+        assert piped(b"{my channel} here\n", "tag", folder / "m", "-") == "SPAM\t{my channel} here\n"
 
     def test_batches_change_nothing(self, run, folder, monkeypatch):
         whole = run("tag", folder / "m", folder / "comments.jsonl", "--marginals")[1]

@@ -80,6 +80,15 @@ def test_lines_are_the_same_however_the_text_is_cut(folder, monkeypatch):
     assert (folder / "whole.jsonl").read_bytes() == (folder / "pieces.jsonl").read_bytes()
 
 
+def test_few_unrelated_pairs_are_warned_of(folder):
+    done = run("kb.tsv", "text.txt", "--columns", "word", "--negatives", "1e-9", folder=folder)
+    assert (done.returncode, "warning: only 0 of" in done.stderr) == (0, True)
+    assert (
+        "raise --negatives"
+        not in run("kb.tsv", "text.txt", "--columns", "word", "--negatives", 1, folder=folder).stderr
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

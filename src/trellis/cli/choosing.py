@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from trellis.cli.weak_votes import is_items
 from trellis.errors import SettingError
 
 
@@ -87,6 +88,12 @@ def tagger_from(path: str, texts: bool = False) -> Any:
         )
     refuse_functions(path, model, "{}")
     return model
+
+
+def refuse_items(file: str, model: str) -> None:
+    """Where a column file is needed."""
+    if is_items(file):
+        raise SettingError(f"{file} is a file of items; {model} labels tokens, of column files")
 
 
 def is_cascade(model: Any) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options, texts
-from trellis.cli.choosing import is_cascade, is_of_texts, tagger_from
+from trellis.cli.choosing import is_cascade, is_of_texts, refuse_items, tagger_from
+from trellis.cli.column_names import own_names
 from trellis.cli.console import print_json, say
 from trellis.cli.scoring import Scoring, ScoringCommand, scoring_options
 from trellis.errors import DataError, SettingError
@@ -66,10 +67,12 @@ def evaluate(
         if json:
             print_json({**report.as_json(), **more, "tokens_per_second": speed})
         return
+    refuse_items(file, model)
     if not (columns or crf.columns_):
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     constraints = options.constraints_of(type(crf), at_most_once, penalties)
-    names = options.names_of(columns) or crf.columns_
+    names = own_names(file, columns) or crf.columns_
+    _check_target(crf, names, file)
     word, training = _words(names, scoring, file)
     began = time.perf_counter()
     corpus = read_conll(file, columns=names, comments=comments)
@@ -92,6 +95,13 @@ def evaluate(
         last["targets"] = found
     if json:
         print_json(last)
+
+
+def _check_target(crf: Any, names: Sequence[str], file: str) -> None:
+    """That there is a column of gold labels; of a cascade, one at least, is seen to where it is read."""
+    if not is_cascade(crf) and crf.target not in names:
+        has = f"the columns are: {', '.join(names)}"
+        raise DataError(f"there is no column '{crf.target}' to compare with; {has}; name them: --columns", file)
 
 
 def _labelled(crf: Any, corpus: Corpus, constraints: dict[str, Any]) -> dict[str, tuple[Column, Column]]:

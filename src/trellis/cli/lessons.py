@@ -5,12 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trellis.cli import options
 from trellis.cli.choosing import default_target
+from trellis.cli.column_names import names_for, own_names
 from trellis.cli.weak_votes import is_items
 from trellis.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from trellis.corpus import Corpus
 
 
 @dataclass(frozen=True)
@@ -52,13 +56,12 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
     from trellis.corpus.columns import parse_conll
     from trellis.files import read_bytes
 
+    soft.check_believed(asked)
     if asked.believed:
         soft.check_soft(tagger, model_type, staged, asked)
-    elif asked.teach:
-        raise SettingError("--teach says how to learn from --soft or --label-model; give one of these")
     for path in filter(is_items, asked.files):
         raise SettingError(f"{path} is a file of items; give --model-type text-classifier, or a column file")
-    names, target = options.names_of(asked.columns), asked.target
+    names, target = own_names(asked.files[0], asked.columns), asked.target
     if asked.believed or asked.votes:
         corpus = soft.read_columns(asked.files, asked.columns, asked.comments)
         names = list(corpus.file_columns or ()) or names
@@ -70,7 +73,7 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
     if asked.believed:
         corpus, target, fit = soft.believed(corpus, asked)
     if not staged:
-        tagger.set_params(target=target or default_target(tagger, list(corpus.columns)))
+        tagger.set_params(target=target or default_target(tagger, soft.without_votes(list(corpus.columns))))
     if asked.votes:
         if staged:
             raise SettingError("--votes is for one tagger; a cascade's stages name their features")
@@ -80,10 +83,22 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
         # like text to tag: columns of labels may be there or not
         every = list(corpus.columns)
         more["raw"] = parse_conll(read_bytes(asked.raw), every, asked.raw, asked.comments, optional=every[1:])
-    held_out = None if asked.dev is None else read_conll(asked.dev, columns=names, comments=asked.comments)
+    held_out = None if asked.dev is None else _dev(asked.dev, names, corpus, asked)
     what = " -> ".join(f"'{stage.target}'" for stage in tagger.check()) if staged else f"'{tagger.target}'"
     says = f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training {what}"
     return Lesson(corpus, held_out, fit, says, more)
+
+
+def _dev(path: str, names: list[str] | None, read: Corpus, asked: Asked) -> Corpus:
+    """Columns as in training; those that said what to learn there, and that nothing else reads, need not be there."""
+    from trellis.corpus.columns import parse_conll
+    from trellis.files import read_bytes
+
+    own = own_names(path, None) or options.names_of(asked.columns)
+    if own is None and (asked.believed or asked.votes):
+        own = names_for(path, None)
+    unread = [name for name in names or () if name not in read.columns and name != "_"]
+    return parse_conll(read_bytes(path), own or names, path, asked.comments, optional=unread)
 
 
 def features_from_input() -> str:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
-from trellis.cli.weak_votes import GOLD, names_for
+from trellis.cli.column_names import CHANCE, LABEL, names_for
+from trellis.cli.weak_votes import GOLD
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from trellis.corpus import Column, Corpus
     from trellis.models import SoftLabels
 
-LABEL = "label"  # the column that `trellis weak label` writes
 _CHANCE = re.compile(r"(.+):([01](?:\.\d+)?(?:e-?\d+)?)")
+ROUNDED = 1e-3  # how far probabilities may be off for each label, as they were rounded
 _TEACH = ("learn", "silent", "min_confidence", "keep", "rounds")
 
 _OPTIONS = (
@@ -45,16 +46,12 @@ def check_soft(tagger: Any, model_type: str, staged: bool, asked: Asked) -> None
     """Whether such a model can learn from what is believed."""
     if staged:
         raise SettingError("--soft and --label-model are for one tagger; the stages of a cascade need labels")
+    if getattr(tagger, "partial", False):
+        raise SettingError("--partial is for labels in the target column, which --soft and --label-model do not read")
     hard = asked.label_model is not None and teaching(asked.teach).get("learn") == "hard"
     if not hard and "soft" not in inspect.signature(tagger.fit).parameters:
         hint = "; give --teach learn=hard" if asked.label_model is not None else ""
         raise SettingError(f"a {model_type} learns from certain labels only{hint}")
-
-
-def check_rounds(settings: dict[str, Any], more: dict[str, Any]) -> None:
-    """A checkpoint is of one training."""
-    if settings.get("rounds") and more.get("checkpoint") is not None:
-        raise SettingError("a training of several rounds keeps no checkpoint; leave out --checkpoint or rounds")
 
 
 def teaching(text: object) -> dict[str, Any]:
@@ -64,6 +61,23 @@ def teaching(text: object) -> dict[str, Any]:
         if name not in _TEACH:
             raise SettingError(f"--teach has no '{name}'; it has: {', '.join(_TEACH)}")
     return settings
+
+
+def check_believed(asked: Asked) -> None:
+    """Whether what is said of soft labels goes together."""
+    if asked.soft and asked.label_model is not None:
+        raise SettingError("--soft and --label-model are two ways to learn from what is believed; give one of them")
+    if asked.teach is not None and not asked.believed:
+        raise SettingError("--teach says how to learn from --soft or --label-model; give one of these")
+
+
+def is_evidence(settings: dict[str, Any]) -> bool:
+    """How probabilities in a file are learnt from."""
+    others = [name for name in settings if name != "learn"]
+    if others or settings.get("learn", "soft") not in ("soft", "evidence"):
+        what = others[0] if others else f"learn={settings['learn']}"
+        raise SettingError(f"--teach {what} needs votes (--label-model); with --soft: learn=soft or learn=evidence")
+    return settings.get("learn") == "evidence"
 
 
 def read_columns(files: Sequence[str], columns: str | None, comments: bool) -> Corpus:
@@ -77,8 +91,6 @@ def read_columns(files: Sequence[str], columns: str | None, comments: bool) -> C
 def believed(corpus: Corpus, asked: Asked) -> tuple[Corpus, str, Fit]:
     """The corpus without columns that only say what to learn, the target, and how a tagger learns that."""
     settings = teaching(asked.teach)
-    if asked.soft and asked.label_model is not None:
-        raise SettingError("--soft and --label-model are two ways to learn from what is believed; give one of them")
     if asked.label_model is not None:
         found, target, fit = _from_votes(corpus, asked.label_model, settings)
     else:
@@ -103,25 +115,25 @@ def _from_votes(corpus: Corpus, label_model: str, settings: dict[str, Any]) -> t
     votes = votes_like(corpus, model.space_, model.functions_, model.linkers_, model.abstain_)
 
     def fit(tagger: Any, data: Corpus, **more: Any) -> None:
-        check_rounds(settings, more)
         teach(tagger, data, model, votes, **settings, **more)
 
     return corpus, GOLD if GOLD in corpus.columns else LABEL, fit
 
 
 def _from_file(corpus: Corpus, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
-    others = [name for name in settings if name != "learn"]
-    if others or settings.get("learn", "soft") not in ("soft", "evidence"):
-        what = others[0] if others else f"learn={settings['learn']}"
-        raise SettingError(f"--teach {what} needs votes (--label-model); with --soft: learn=soft or learn=evidence")
+    evidence = is_evidence(settings)
     columns = {name: label for name, label in ((name, _label_of(corpus[name])) for name in corpus.columns) if label}
+    for name, label in columns.items():
+        if name.startswith(CHANCE) and name != CHANCE + label:
+            what = f"the column '{name}' has probabilities of '{label}'"
+            raise DataError(f"{what}; are the names in the order of the columns?", corpus.path)
     if len(columns) < 2:
         raise DataError(
             "there are no columns of probabilities, LABEL:PROBABILITY for each label; `trellis weak label --marginals` "
             "writes them",
             corpus.path,
         )
-    soft = _rows(corpus, columns, settings.get("learn") == "evidence")
+    soft = _rows(corpus, columns, evidence)
     last = next(name for name in reversed(list(corpus.columns)) if name not in columns)
     given = replace(corpus, columns={name: own for name, own in corpus.columns.items() if name not in columns})
     names = [name for name in corpus.file_columns or () if name not in columns]
@@ -150,19 +162,25 @@ def _rows(corpus: Corpus, columns: dict[str, str], evidence: bool) -> SoftLabels
         parts.append(numbers[own.ids])
     rows = np.stack(parts, axis=1)
     sums = rows.sum(axis=1)
-    for token in np.flatnonzero(~(np.abs(sums - 1.0) < 1e-3 * len(columns)))[:1].tolist():
+    for token in np.flatnonzero(~(np.abs(sums - 1.0) < ROUNDED * len(columns)))[:1].tolist():
         raise DataError(f"{corpus.place(token)}: its probabilities add up to {sums[token]:.6g}; expected 1")
     rows /= sums[:, None]  # which were rounded
     return SoftLabels(np.split(rows, corpus.offsets[1:-1]), list(columns.values()), evidence=evidence)
+
+
+def without_votes(names: list[str]) -> list[str]:
+    """Those of other columns; all, if there are no others."""
+    from trellis.weak.columns import FUNCTION, LINKER
+
+    return [name for name in names if not name.startswith((FUNCTION, LINKER))] or names
 
 
 def _without_votes(corpus: Corpus) -> Corpus:
     """Without columns of votes, so that text to tag need not have them."""
     from trellis.weak.columns import FUNCTION, LINKER
 
-    votes = FUNCTION, LINKER
-    names = [name for name in corpus.columns if not name.startswith(votes)]
-    placed = ["_" if name.startswith(votes) else name for name in corpus.file_columns or ()]
+    names = without_votes(list(corpus.columns))
+    placed = ["_" if name.startswith((FUNCTION, LINKER)) else name for name in corpus.file_columns or ()]
     while placed and placed[-1] == "_":
         placed.pop()
     return replace(corpus, columns={name: corpus[name] for name in names}, file_columns=tuple(placed) or None)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options, texts
-from trellis.cli.choosing import is_cascade, is_of_texts, tagger_from, targets_of
+from trellis.cli.choosing import is_cascade, is_of_texts, refuse_items, tagger_from, targets_of
+from trellis.cli.column_names import own_names
 from trellis.cli.console import print_json
 from trellis.cli.output import open_sink
 
@@ -93,6 +94,7 @@ def tag(
             seconds = time.perf_counter() - began
             print_json({"items": done, "seconds": seconds, "items_per_second": done / seconds})
         return
+    refuse_items(file, model)
     asked = options.constraints_of(type(crf), at_most_once, penalties)
     if is_cascade(crf) and crf.model_.wire == "gold":
         raise SettingError(
@@ -101,7 +103,7 @@ def tag(
         )
     if kbest is not None and is_cascade(crf):
         raise SettingError("--kbest is for one target; of a cascade ask in Python: predict_kbest(corpus, k)")
-    names = options.names_of(columns) or crf.columns_
+    names = own_names(file, columns) or crf.columns_
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     tokens = sentences = 0

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from trellis.cli.column_names import LABEL
 from trellis.cli.lessons import Asked, Lesson
-from trellis.cli.soft import LABEL, check_rounds, teaching
+from trellis.cli.soft import ROUNDED, check_believed, is_evidence, teaching
 from trellis.cli.weak_votes import is_items
 from trellis.errors import DataError, SettingError
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 TYPE = "text-classifier"
 PREDICTED, PROBABILITIES = "predicted", "probabilities"
 _AT_ONCE = 1000  # texts
+_OBJECT = re.compile(
+    rb'\s*\{\s*(["}]|$)'
+)  # how a line begins that is an object of JSON, rather than a text with a brace
 _TEXTS = "texts"  # the usual features
 
 
@@ -48,24 +53,22 @@ def lesson_of_items(model: Any, asked: Asked) -> Lesson:
         raise SettingError("one file of items at a time; put all of them into one")
     if asked.votes or asked.columns is not None:
         raise SettingError(f"--{'votes' if asked.votes else 'columns'} is for column files; items have fields")
+    check_believed(asked)
     settings = teaching(asked.teach)
-    if asked.soft and asked.label_model is not None:
-        raise SettingError("--soft and --label-model are two ways to learn from what is believed; give one of them")
     path, target = asked.files[0], asked.target or LABEL
     model.set_params(target=target)
-    items = read(path, target)
     fit: Any = type(model).fit
     if asked.label_model is not None:
-        fit = _taught(path, asked.label_model, settings)
-    elif settings:
-        raise SettingError("--teach says how to learn from votes; give --label-model, too")
-    elif asked.soft:
-        fit = partial(fit, soft=soft_labels_of(items, path))
+        items, fit = _taught(path, asked.label_model, settings)
+    else:
+        items = read(path, target)
+    if asked.soft:
+        fit = partial(fit, soft=soft_labels_of(items, path, is_evidence(settings)))
     dev = None if asked.dev is None else read(asked.dev, target, "stop by")
     return Lesson(items, dev, fit, f"{len(items):,} items; training '{target}'")
 
 
-def soft_labels_of(items: Items, path: str) -> SoftLabels:
+def soft_labels_of(items: Items, path: str, evidence: bool = False) -> SoftLabels:
     """The probabilities that records have, as `trellis weak label --marginals` writes them."""
     import numpy as np
 
@@ -76,9 +79,9 @@ def soft_labels_of(items: Items, path: str) -> SoftLabels:
     for i, record in enumerate(records):
         given = record.get(PROBABILITIES)
         if not isinstance(given, dict) or not all(
-            isinstance(p, int | float) and not isinstance(p, bool) for p in given.values()
+            isinstance(p, int | float) and not isinstance(p, bool) and 0 <= p <= 1 for p in given.values()
         ):
-            what = f"the field '{PROBABILITIES}' is no object of labels and numbers"
+            what = f"the field '{PROBABILITIES}' is no object of labels and numbers from 0 to 1"
             raise DataError(f"{what}; `trellis weak label --marginals` writes such", path, items.line(i))
         for name in given:
             names.setdefault(name, len(names))
@@ -87,26 +90,30 @@ def soft_labels_of(items: Items, path: str) -> SoftLabels:
         for name, p in record[PROBABILITIES].items():
             row[names[name]] = p
     sums = rows.sum(axis=1)
-    for i in np.flatnonzero(~(np.abs(sums - 1.0) < 1e-3) | (rows < 0.0).any(axis=1))[:1].tolist():
+    for i in np.flatnonzero(~(np.abs(sums - 1.0) < ROUNDED * max(1, len(names))))[:1].tolist():
         raise DataError(f"its probabilities add up to {sums[i]:.6g}; expected 1", path, items.line(i))
-    return SoftLabels([row[None] for row in rows / sums[:, None]], list(names))
+    return SoftLabels([row[None] for row in rows / sums[:, None]], list(names), evidence)
 
 
-def _taught(path: str, label_model: str, settings: dict[str, Any]) -> Any:
-    from trellis.weak import load, read_items, teach
+def _taught(path: str, label_model: str, settings: dict[str, Any]) -> tuple[Items, Any]:
+    """The items of a file, and how a classifier learns from their votes."""
+    from trellis.weak import load, teach
+    from trellis.weak.item_files import item_batches
 
     model = load(label_model)
     coarse = {name: list(members) for name, members in model.space_.coarse.items()}
-    again = read_items(path, text=None, gold=None, coarse=coarse, labels=list(model.labels_))
-    if again.votes is None:
-        raise DataError("no item has votes; `trellis weak apply` adds them", path)
-    votes = again.votes
+    labels, functions = list(model.labels_), model.functions_
+    (items,) = item_batches(path, None, None, coarse=coarse, labels=labels, many=None, functions=functions)
+    if not len(items):
+        raise DataError("there is no item to learn from", path)
+    votes = items.votes
+    if votes is None or not items.named & set(model.functions_):
+        raise DataError("no item has votes of functions that the model knows; `trellis weak apply` adds them", path)
 
     def fit(classifier: Any, data: Items, **more: Any) -> None:
-        check_rounds(settings, more)
         teach(classifier, data, model, votes, **settings, **more)
 
-    return fit
+    return items, fit
 
 
 def labelled(model: TextClassifier, file: str, target: str) -> tuple[Column, Column, Any]:
@@ -136,7 +143,7 @@ def tagged(model: TextClassifier, file: str, marginals: bool) -> Iterator[tuple[
         start = [next(lines, b"").removeprefix(BOM)]
         while start[-1].isspace():  # as many lines as it takes to tell
             start.append(next(lines, b""))
-        tag = _tagged_records if start[-1].lstrip().startswith(b"{") else _tagged_lines
+        tag = _tagged_records if _OBJECT.match(start[-1]) else _tagged_lines
         yield from tag(model, file, itertools.chain(filter(None, start), lines), marginals)
 
 

@@ -24,6 +24,7 @@ MODEL_TYPES = (
     "local-classifier, sequential-classifier, hmm, scored-hmm, crf: the ladder; structured-perceptron, structured-svm, "
     "kernel-perceptron, semi-crf, neural-crf; text-classifier: whole texts; or cascade."
 )
+TARGET = "The column to predict; the last one if not given, with --soft and --label-model gold or label."
 FEATURES = "A preset, a template file (CRF++, Wapiti), an expression such as 'word[-1:1] + suffix(word, 3)[0]', or -."
 SEGMENTS = "Features of whole segments (semi-crf): surface + lower + shape + words + length + gazetteer(FILE)."
 LOSSES = "log, exp, pointwise-log, pointwise-exp, hinge or softmax-margin; by default the optimizer's own, or log."
@@ -37,7 +38,7 @@ OPTIMIZERS = (
 @click.argument("files", metavar="TRAIN...", nargs=-1)
 @click.option("--model", "-m", metavar="OUT", help="Where to write the model.")
 @options.columns
-@click.option("--target", metavar="NAME", help="The column to predict; the last one if not given.")
+@click.option("--target", metavar="NAME", help=TARGET)
 @click.option("--model-type", default="crf", show_default=True, help=MODEL_TYPES)
 @click.option("--features", default="chunking", show_default=True, help=FEATURES)
 @click.option("--loss", help=LOSSES)
@@ -128,7 +129,7 @@ def train(
     if not files or model is None:
         raise click.UsageError(f"missing {'--model OUT' if files else 'TRAIN..., the files to learn from'}")
     began = time.perf_counter()
-    _check_files([*files, raw, dev], model, log, warm_start, checkpoint, settings["features"])
+    _check_files([*files, raw, dev], model, log, warm_start, checkpoint, label_model, settings["features"])
     settings["costs"] = options.costs_of(settings["costs"], "--costs")
     settings["options"] = options.table_of(settings["options"], "--options")
     if model_type == texts.TYPE:
@@ -180,6 +181,7 @@ def _check_files(
     log: str | None,
     warm_start: str | None,
     checkpoint: str | None,
+    label_model: str | None,
     features: object,
 ) -> None:
     """Whatever is wrong with names of files is said before the work begins."""
@@ -192,6 +194,7 @@ def _check_files(
         "the data": data,
         "the configuration": [config.path_of(click.get_current_context())],
         "the features": [str(features)],
+        "the label model": [label_model],
         "the checkpoint": [None if checkpoint is None else str(CheckpointFile(checkpoint).path)],
     }
     # a model may take the place of the one it began with

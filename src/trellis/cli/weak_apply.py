@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
+from trellis.cli.column_names import names_for
 from trellis.cli.console import measuring, print_json, say
 from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings, write_output
-from trellis.cli.weak_votes import coarse_of, names_for
+from trellis.cli.weak_votes import coarse_of
 from trellis.errors import SettingError
 
 if TYPE_CHECKING:

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
+from trellis.cli.column_names import CHANCE, LABEL, names_for
 from trellis.cli.console import print_json, say
 from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings, write_output
-from trellis.cli.weak_votes import is_items, names_for
+from trellis.cli.weak_votes import is_items
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from trellis.corpus import Corpus, Piece
     from trellis.weak import LabelModel
-
-
-LABEL, CHANCE = "label", "p:"  # names of the columns that are added
 
 
 @click.command("label")
@@ -136,8 +134,7 @@ def _sentences(
         votes = votes_like(corpus, model.space_, model.functions_, model.linkers_, model.abstain_, tally["tokens"])
         soft = soft_labels(model, votes, learn="soft")
         found = soft.columns(corpus)
-        for tokens, tags, rows in zip(found["tokens"], found["tags"], found["soft"], strict=True):
-            named = [soft.labels[k] for k in tags]
+        for tokens, named, rows in zip(found["tokens"], model.predict(votes), found["soft"], strict=True):
             chances = [dict(zip(soft.labels, np.round(row, 6).tolist(), strict=True)) for row in rows]
             line = {"tokens": tokens, "tags": named, "soft": chances}
             write_all(sink, json.dumps(line, ensure_ascii=False).encode() + b"\n")
@@ -150,13 +147,13 @@ def _labelled(model: LabelModel, piece: Piece, first: int, marginals: bool, keep
     """The lines of a piece, before which there are `first` tokens."""
     from trellis.corpus.columns import append_columns, replace_columns
     from trellis.weak.columns import votes_like
-    from trellis.weak.paths import path_labels
+    from trellis.weak.paths import label_rows
 
     corpus, space = piece.corpus, model.space_
     votes = votes_like(corpus, space, model.functions_, model.linkers_, model.abstain_, first)
     added = [[model.labels_[k] for k in model.best(votes).tolist()]]
     if marginals:
-        for label, column in zip(model.labels_, path_labels(model, votes)[0].T.tolist(), strict=True):
+        for label, column in zip(model.labels_, label_rows(model, votes).T.tolist(), strict=True):
             added.append([f"{label}:{p:.6f}" for p in column])
     if keep_votes:
         return append_columns(piece, added)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
+from trellis.cli.column_names import names_for
 from trellis.cli.console import measuring, print_json, say
 from trellis.cli.output import check_json, check_outputs, open_sink, saying_warnings
-from trellis.cli.weak_votes import names_for
 
 if TYPE_CHECKING:
     from trellis.corpus import Corpus
@@ -135,5 +135,7 @@ def _warn(kb: KnowledgeBase, relating: Relating) -> None:
     if counts.sentences and not counts.seen:
         hint = "" if kb.lower else ", or ignore case: --lower"
         say(f"trellis: warning: no sentence has both entities of a fact; names have to be spelt as in the text{hint}")
-    if counts.seen and not counts.negatives and relating.labelling.negatives and counts.unrelated:
-        say("trellis: warning: no pair was drawn for `none`, without which nothing can be learnt; raise --negatives")
+    few = 10 * counts.negatives < counts.examples.total() and counts.negatives < counts.unrelated
+    if few and relating.labelling.negatives:
+        many = f"{counts.negatives:,} of {counts.unrelated:,} unrelated pairs"
+        say(f"trellis: warning: only {many} drawn for `none`, so that nearly all would be related; raise --negatives")

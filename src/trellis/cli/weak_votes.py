@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trellis.cli import options
+from trellis.cli.column_names import names_for
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -81,21 +81,6 @@ def coarse_of(text: object) -> dict[str, list[str]] | None:
     if table is None:
         return None
     return {name: [one.strip() for one in str(members).split("+") if one.strip()] for name, members in table.items()}
-
-
-def names_for(path: str, columns: str | None) -> list[str] | None:
-    """Names of a file's columns: as given, or as in `FILE.columns`, or as in `columns.txt` in its folder."""
-    if columns is not None:
-        return options.names_of(columns)
-    if path == "-":
-        return None
-    for beside in (Path(f"{path}.columns"), Path(path).with_name("columns.txt")):
-        if beside.is_file():
-            try:
-                return beside.read_text(encoding="utf-8").split()
-            except (OSError, UnicodeDecodeError) as error:
-                raise DataError(f"the names of columns cannot be read: {error}; give --columns", beside) from None
-    return None
 
 
 def read_votes(

@@ -1,0 +1,31 @@
+"""Names of a file's columns, where nobody gives them with --columns: those that stand beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from trellis.cli import options
+from trellis.errors import DataError
+
+LABEL, CHANCE = "label", "p:"  # what `trellis weak label` calls the columns that it adds, the second with the label
+
+
+def own_names(path: str, columns: str | None) -> list[str] | None:
+    """As given, or as in `FILE.columns`, which is written beside a file whose columns have names."""
+    if columns is not None:
+        return options.names_of(columns)
+    return _beside(path, Path(f"{path}.columns"))
+
+
+def names_for(path: str, columns: str | None) -> list[str] | None:
+    """The same, or as in `columns.txt` in its folder, as sets of votes have it."""
+    return own_names(path, columns) or _beside(path, Path(path).parent / "columns.txt")
+
+
+def _beside(path: str, beside: Path) -> list[str] | None:
+    if path == "-" or not beside.is_file():
+        return None
+    try:
+        return beside.read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"the names of columns cannot be read: {error}; give --columns", beside) from None
