@@ -100,6 +100,7 @@ def test_few_unrelated_pairs_are_warned_of(folder):
         (["kb.tsv", "text.txt", "--entities", "ner"], "trellis: there is no column 'ner'"),
         (["kb.tsv", "text.txt", "--output", "kb.tsv"], "trellis: --output kb.tsv would overwrite what is read"),
         (["-", "-"], "trellis: standard input (-) can be read only once"),
+        (["kb.tsv", "pairs.jsonl"], "trellis: pairs.jsonl is a file of items"),
         (["kb.tsv", "text.txt", "--json"], "trellis: the JSON would follow the data"),
     ],
 )

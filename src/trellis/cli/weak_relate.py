@@ -12,6 +12,8 @@ from trellis.cli import options
 from trellis.cli.column_names import names_for
 from trellis.cli.console import measuring, print_json, say
 from trellis.cli.output import check_json, check_outputs, open_sink, saying_warnings
+from trellis.cli.weak_votes import is_items
+from trellis.errors import SettingError
 
 if TYPE_CHECKING:
     from trellis.corpus import Corpus
@@ -83,6 +85,8 @@ def relate_(
     from trellis.weak.distant.candidates import Limits
 
     check_json(json, output)
+    if is_items(file):
+        raise SettingError(f"{file} is a file of items; names are looked for in sentences, of column files")
     read = [path for path in (facts, file, aliases, types, arguments) if path is not None]
     check_outputs({"--output": output}, read)
     limits = Limits(between=max_between, mentions=max_names, window=window)
@@ -134,7 +138,10 @@ def _warn(kb: KnowledgeBase, relating: Relating) -> None:
     counts = relating.counts
     if counts.sentences and not counts.seen:
         hint = "" if kb.lower else ", or ignore case: --lower"
-        say(f"trellis: warning: no sentence has both entities of a fact; names have to be spelt as in the text{hint}")
+        say(
+            f"trellis: warning: no sentence has both entities of a fact; names have to be spelt as in the text{hint}; "
+            "text has a token a line, and a blank line behind a sentence"
+        )
     few = 10 * counts.negatives < counts.examples.total() and counts.negatives < counts.unrelated
     if few and relating.labelling.negatives:
         many = f"{counts.negatives:,} of {counts.unrelated:,} unrelated pairs"
