@@ -4,13 +4,15 @@ error, and what was answered is in the cache."""
 from __future__ import annotations
 
 import json
+import re
 import socket
 import struct
 import time
 import warnings
+from threading import Timer
 
 import pytest
-from standin import good, http, label_of, said
+from standin import good, http, label_of, said, serving
 
 from trellis import weak
 from trellis.errors import BudgetError, EndpointError
@@ -42,6 +44,44 @@ def completion(**message):
     return http(200, json.dumps({"choices": [message]}))
 
 
+def apart(*parts):
+    """Sent one behind the other, with pauses."""
+
+    def send(link):
+        for part in parts:
+            link.sendall(part)
+            time.sleep(0.02)
+        link.close()
+
+    return send
+
+
+def closing(texts, more=b"", head=b"HTTP/1.1 200 OK\r\nConnection: close\r\n"):
+    """Head and body apart, of a server that closes the connection."""
+    body = said(good(texts)).partition(b"\r\n\r\n")[2] + more
+    return apart(head + f"Content-Length: {len(body)}\r\n\r\n".encode(), body)
+
+
+def parts_of(texts):
+    parts = [{"type": "image"}, {"type": "text", "text": good(texts)[:9]}, {"type": "text", "text": good(texts)[9:]}]
+    return completion(message={"content": parts})
+
+
+# other ways to answer well
+GOOD = {
+    "a connection that is closed": closing,
+    "a large body, and closed": lambda texts: closing(texts, b" " * 100_000),
+    "HTTP/1.0": lambda texts: closing(texts, head=b"HTTP/1.0 200 OK\r\n"),
+    "no length": lambda texts: apart(b"HTTP/1.1 200 OK\r\n\r\n", said(good(texts)).partition(b"\r\n\r\n")[2]),
+    "early hints": lambda texts: b"HTTP/1.1 103 Early\r\nLink: <x>\r\n\r\n" + said(good(texts)),
+    "a byte order mark": lambda texts: http(200, b"\xef\xbb\xbf" + said(good(texts)).partition(b"\r\n\r\n")[2]),
+    "parts": parts_of,
+    "numbers that are decimal": lambda texts: re.sub(r'"number": (\d+)', r'"number": \1.0', good(texts)),
+    "numbers from 0": lambda texts: re.sub(
+        r'"number": (\d+)', lambda found: f'"number": {int(found[1]) - 1}', good(texts)
+    ),
+}
+
 # what the model says, badly: the rest is asked again, and in the end every text has its vote
 HALF_GOOD = {
     "a fence": lambda texts: f"```json\n{good(texts)}\n```",
@@ -55,6 +95,10 @@ HALF_GOOD = {
     "unknown labels": lambda texts: good(texts).replace("HAM", "EGGS"),
     "labels of a wrong type": lambda texts: good(texts).replace('"HAM"', '["HAM"]'),
     "numbers of texts not asked": lambda texts: good(texts).replace('"number": 2', '"number": 99'),
+    "a number 0 too many": lambda texts: '{"number": 0, "label": "HAM"}' + good(texts),
+    "numbers from 2": lambda texts: re.sub(
+        r'"number": (\d+)', lambda found: f'"number": {int(found[1]) + 1}', good(texts)
+    ),
     "wrong numbers": lambda texts: good(texts).replace('"number": 2', '"number": true'),
     "contradictions": lambda texts: good(texts) + '{"number": 1, "label": "HAM"} {"number": 1, "label": "SPAM"}',
     "nothing": lambda texts: "",
@@ -65,15 +109,8 @@ HALF_GOOD = {
     "cut off": lambda texts: said(good(texts)[: len(good(texts)) // 2], "length"),
     "no choices": lambda texts: http(200, '{"choices": []}'),
     "no content": lambda texts: completion(message={"content": None}),
-    "choices of a wrong type": lambda texts: http(200, '{"choices": {"0": 1}}'),
     "no message": lambda texts: http(200, '{"choices": ["x"]}'),
     "content of a wrong type": lambda texts: completion(message={"content": [1]}),
-    "no JSON": lambda texts: http(200, "<html>welcome</html>"),
-    "a JSON list": lambda texts: http(200, "[]"),
-    "deep JSON": lambda texts: http(200, "[" * 100_000),
-    "no UTF-8": lambda texts: http(200, b'{"choices": "\xff\xfe"}'),
-    "no body": lambda texts: http(204, ""),
-    "too large": lambda texts: http(200, b" " * (connection.LARGEST + 1)),
 }
 
 # failures that pass: the request is sent again
@@ -90,12 +127,25 @@ PASSING = {
     "a cut chunk": lambda texts: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
     "bad chunks": lambda texts: b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{",
     "an error with 200": lambda texts: http(200, '{"error": {"message": "overloaded"}}'),
+    "choices of a wrong type": lambda texts: http(200, '{"choices": {"0": 1}}'),
+    "no JSON": lambda texts: http(200, "<html>welcome</html>"),
+    "a JSON list": lambda texts: http(200, "[]"),
+    "deep JSON": lambda texts: http(200, "[" * 100_000),
+    "no UTF-8": lambda texts: http(200, b'{"choices": "\xff\xfe"}'),
+    "no body": lambda texts: http(204, ""),
     "a header without end": lambda texts: b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000,
+}
+
+# refused, maybe because of what is in the texts
+NOT_THESE = {
+    "400": lambda texts: http(400, '{"error": {"message": "too long"}}'),
+    "413": lambda texts: http(413, ""),
+    "422": lambda texts: http(422, "no such parameter"),
+    "too large": lambda texts: http(200, b" " * (connection.LARGEST + 1)),
 }
 
 # refused: one error, at once
 REFUSED = {
-    "400": lambda texts: http(400, '{"error": {"message": "no such parameter"}}'),
     "401": lambda texts: http(401, '{"error": {"message": "bad key secret-key-1"}}'),
     "403": lambda texts: http(403, "not for you"),
     "404": lambda texts: http(404, "x" * 100_000),
@@ -114,6 +164,15 @@ def settled(function, votes):
     """Every text has a vote or a counted abstention."""
     usage = function.usage
     assert sum(vote is not None for vote in votes) + sum(usage.abstained.values()) == usage.texts == len(votes)
+
+
+@pytest.mark.parametrize("way", GOOD)
+def test_all_ways_to_answer_well_are_read(way, asking):
+    model, function = asking(retries=0)
+    model.always = GOOD[way]
+    votes, said = votes_of(function)
+    assert (votes, said) == ([label_of(text) for text in TEXTS], [])
+    assert function.usage.requests == 3
 
 
 @pytest.mark.parametrize("fault", HALF_GOOD)
@@ -193,6 +252,27 @@ def test_a_refusal_is_one_error_that_says_what_the_server_said(fault, asking, mo
     assert again.usage.from_cache == 8
 
 
+@pytest.mark.parametrize("fault", NOT_THESE)
+def test_a_text_that_is_refused_by_itself_keeps_no_other_from_its_vote(fault, asking):
+    model, function = asking()
+    model.always = lambda texts: NOT_THESE[fault](texts) if TEXTS[1] in texts else good(texts)
+    votes, said = votes_of(function)
+    assert votes == [None if text == TEXTS[1] else label_of(text) for text in TEXTS]
+    assert function.usage.abstained == {"none fits": 6, "refused by the server": 1}
+    assert "abstains on 1 of 18 texts" in said[0]
+    settled(function, votes)
+
+
+@pytest.mark.parametrize("fault", NOT_THESE)
+@pytest.mark.parametrize("texts", [TEXTS, TEXTS[:1], TEXTS[:2]], ids=["many", "one", "two"])
+def test_who_answers_for_no_text_at_all_is_an_error(fault, texts, asking):
+    model, function = asking(parallel=1)
+    model.always = NOT_THESE[fault]
+    with pytest.raises(EndpointError, match=r"refuses the request, 4.*check base_url, model|an answer of over 8 MB"):
+        function.on(texts)
+    assert len(model.asked) <= 8
+
+
 @pytest.mark.parametrize("fault", [drip, drip_headers])
 def test_a_server_that_drips_does_not_hold_a_request_beyond_its_timeout(fault, asking):
     model, function = asking(timeout=0.3, retries=1)
@@ -217,7 +297,7 @@ def test_nobody_there_is_an_error(asking):
 
 @pytest.mark.parametrize(
     ("header", "pause"),
-    [("3", 3.0), ("100000", 60.0), ("-5", 0.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0), ("soon", None), ("nan", None)],
+    [("3", 3.0), ("100000", 60.0), ("0", None), ("-5", None), ("Thu, 01 Jan 1970 00:00:00 GMT", None), ("soon", None)],
 )
 def test_retry_after_is_honoured_within_reason(header, pause, asking):
     model, function = asking()
@@ -226,7 +306,7 @@ def test_retry_after_is_honoured_within_reason(header, pause, asking):
     assert function.pauses == [pause] if pause is not None else 0.25 <= function.pauses[0] <= 0.5
 
 
-@pytest.mark.parametrize("budget", [{"max_requests": 2}, {"max_cost": 0.0002, "prices": (1.0, 1.0)}])
+@pytest.mark.parametrize("budget", [{"max_requests": 2}, {"max_cost": 0.00025, "prices": (1.0, 1.0)}])
 def test_when_the_budget_is_used_up_another_run_goes_on(budget, asking, tmp_path):
     model, function = asking(parallel=1, batch=4, cache=tmp_path / "c", **budget)
     with pytest.raises(BudgetError, match="max_"):
@@ -235,3 +315,40 @@ def test_when_the_budget_is_used_up_another_run_goes_on(budget, asking, tmp_path
     _, again = asking(batch=1, cache=tmp_path / "c")
     assert votes_of(again)[0] == [label_of(text) for text in TEXTS]
     assert (again.usage.from_cache, again.usage.asked) == (8, 10)
+
+
+def test_requests_under_way_are_part_of_the_cost(asking):
+    model, function = asking(parallel=16, batch=1, max_cost=0.0006, prices=(1.0, 1.0))
+    with pytest.raises(BudgetError, match=r"another request may take 0\.0001; max_cost"):
+        function.on(TEXTS)
+    assert (len(model.asked), function.usage.cost) == (5, pytest.approx(0.00055))
+
+
+@pytest.mark.parametrize("fault", ["no JSON", "no UTF-8", "a cut body"])
+def test_what_cannot_be_read_has_its_cost(fault, asking):
+    model, function = asking(batch=1, max_cost=0.0006, prices=(1.0, 1.0))
+    model.always = PASSING[fault]
+    with pytest.raises(BudgetError):
+        function.on(TEXTS)
+    assert function.usage.estimated == len(model.asked) < 6
+    assert function.usage.cost > 0
+
+
+def test_one_that_fails_or_is_interrupted_ends_the_others(asking):
+    slow, function = asking(batch=1, parallel=1)
+    slow.always = lambda texts: [time.sleep(0.05), good(texts)][1]
+    with serving() as (broken, url), pytest.raises(EndpointError, match="'broken'.* 401: no"):
+        broken.always = lambda texts: [time.sleep(0.1), http(401, "no")][1]
+        other = weak.prompted(["A"], model="m", base_url=url, batch=1, name="broken")
+        weak.apply([other, function], [{"text": text} for text in TEXTS], threads=2)
+    assert 0 < len(slow.asked) < len(TEXTS)
+
+
+def test_stopping_at_once(asking):
+    model, function = asking(timeout=20)
+    model.always = lambda texts: drip
+    Timer(0.2, function.stop, [True]).start()
+    began = time.monotonic()
+    with pytest.raises(EndpointError, match="stopped before all texts"):
+        function.on(TEXTS)
+    assert time.monotonic() - began < 5

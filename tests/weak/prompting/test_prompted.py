@@ -47,7 +47,7 @@ def test_phrases_become_spans():
         )
         votes = weak.apply(function, Corpus.from_lists({"word": [["Annabel", "Lee"]]}))
         assert labels_of(votes) == ["B-NAME", "I-NAME"]
-        assert function.usage.dropped == {"cuts a token": 1}
+        assert function.usage.dropped == {"cuts a token": 1, "overlaps another": 1}
 
 
 def test_a_text_is_asked_about_once_and_an_empty_one_never(asking, tmp_path):

@@ -69,6 +69,10 @@ class LabelingFunction(ABC):
         """What all calls so far took; None where there is nothing to say, as for most."""
         return None
 
+    def stop(self, at_once: bool) -> None:  # noqa: B027 - most are done soon
+        """Called from another thread while it votes, where nobody waits for the votes any more; `at_once`: nor for an
+        orderly end."""
+
     def __repr__(self) -> str:
         return f"<labeling function {self.name!r} on {self.votes}>"
 

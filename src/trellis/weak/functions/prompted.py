@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,16 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from trellis.corpus import Corpus
-from trellis.errors import DataError, EndpointError, SettingError, shown
+from trellis.errors import BudgetError, EndpointError, SettingError, shown
 from trellis.weak.functions.casts import Cast, SpanVotes, TokenVotes
 from trellis.weak.functions.contract import Account, LabelingFunction, column_of, made_up
 from trellis.weak.prompting import settings
+from trellis.weak.prompting.address import checked_url, is_loopback, key_from
 from trellis.weak.prompting.aligning import Alignment
-from trellis.weak.prompting.answers import Reader
+from trellis.weak.prompting.answers import NO_SPAN, UNKNOWN_TYPE, Reader
 from trellis.weak.prompting.asking import Asked, Asking
 from trellis.weak.prompting.cache import Cache, key_of
-from trellis.weak.prompting.endpoint import Endpoint, checked_url, is_loopback, key_from
+from trellis.weak.prompting.endpoint import Endpoint
 from trellis.weak.prompting.prompts import Message, Prompts
 from trellis.weak.prompting.usage import Meter, Usage, reasons
 from trellis.weak.votes import ABSTAINS
@@ -43,6 +44,7 @@ class Prompted(LabelingFunction):
         self._prompts, self._request, self._field = prompts, request, field
         self._meter = Meter(request.prices, request.max_cost, request.max_requests)
         self._warned = False
+        self._asking: list[Endpoint] = []  # those that are being asked, by several threads maybe
 
     @property
     def usage(self) -> Usage:
@@ -52,6 +54,11 @@ class Prompted(LabelingFunction):
     def report(self) -> Account:
         usage = self.usage
         return Account(usage.as_line(), usage.as_dict())
+
+    def stop(self, at_once: bool) -> None:
+        """Nothing more is asked; what is under way is waited for, as it is paid for, unless all has to end at once."""
+        for endpoint in list(self._asking):
+            endpoint.end() if at_once else endpoint.stopped.set()
 
     def preview(self, data: Any) -> list[Message]:
         """The messages of the first request about this data, were nothing in the cache; nothing is sent."""
@@ -75,6 +82,10 @@ class Prompted(LabelingFunction):
                 f"that have no readable answer: {reasons(failed)}",
                 stacklevel=2,
             )
+        wrong = {reason: many for reason, many in dropped.items() if reason in (NO_SPAN, UNKNOWN_TYPE)}
+        if wrong:
+            what = f"the labeling function '{self.name}' leaves out {sum(wrong.values()):,} spans of answers"
+            warnings.warn(f"{what}: {reasons(wrong)}", stacklevel=2)
         return cast
 
     def _texts(self, data: Any, first: int) -> list[str]:
@@ -83,6 +94,8 @@ class Prompted(LabelingFunction):
                 raise SettingError(f"the labeling function '{self.name}' votes on spans; expected a Corpus")
             words = column_of(data, self._field, self.name).values()
             return [" ".join(words[a:b]) for a, b in pairwise(data.offsets.tolist())]
+        if isinstance(data, str | bytes | Mapping) or not isinstance(data, Iterable):
+            raise SettingError(f"the labeling function '{self.name}' votes on items; expected a list of them")
         return [self._text(item, data, first, at) for at, item in enumerate(data)]
 
     def _text(self, item: Any, data: Any, first: int, at: int) -> str:
@@ -108,23 +121,18 @@ class Prompted(LabelingFunction):
         with Cache(request.cache) as cache:
             reader = Reader(self.votes, self._prompts.labels)
             asking = Asking(endpoint, self._prompts.messages, reader, cache, request.batch, request.parallel)
+            self._asking.append(endpoint)
             try:
                 asked = asking.answers(different)
             except EndpointError as error:
                 kept = "give cache=FILE to keep what is answered"
                 if request.cache is not None:
                     kept = f"what was answered is in {request.cache}, and another run goes on from there"
-                raise type(error)(f"the labeling function '{self.name}': {error}; {kept}") from None
-        self._check(asked)
+                kind = BudgetError if isinstance(error, BudgetError) else EndpointError
+                raise kind(f"the labeling function '{self.name}': {error}; {kept}") from None
+            finally:
+                self._asking.remove(endpoint)
         return asked, [key_by_text[text] for text in texts]
-
-    def _check(self, asked: Asked) -> None:
-        """Answers out of the cache are of the kind that is asked for."""
-        for answer in asked.answers.values():
-            spans = isinstance(answer, list)
-            kinds = [kind for _, kind in answer] if isinstance(answer, list) else [] if answer is None else [answer]
-            if spans != (self.votes == "spans") or not all(kind in self._prompts.labels for kind in kinds):
-                raise DataError("the cache has an answer of another kind; remove it", self._request.cache)
 
     def _key(self, endpoint: Endpoint, text: str) -> str:
         return key_of([1, endpoint.base_url, endpoint.parameters, self._prompts.messages([text])])

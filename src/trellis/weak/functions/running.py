@@ -95,7 +95,13 @@ def _on_threads(
     if many < 2:
         return [ask(function) for function in functions]
     with ThreadPoolExecutor(many) as pool:
-        return list(pool.map(ask, functions))
+        try:
+            return list(pool.map(ask, functions))
+        except BaseException as error:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for function in functions:
+                function.stop(at_once=not isinstance(error, Exception))
+            raise
 
 
 def _in_batches(

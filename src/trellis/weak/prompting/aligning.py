@@ -2,19 +2,22 @@
 
 A phrase is a run of whole tokens. It is looked for as it is spelt, word by word; then by characters alone, white space
 left out and Unicode made one (NFKC), as models write "can't" for "ca n't"; then in any case. The first way that finds
-it counts. The k-th mention of a phrase is its k-th occurrence.
+it counts. The k-th mention of a phrase is its k-th occurrence, of those that are no part of a longer phrase: of
+"University of Oslo" and "Oslo" in one sentence the second is the Oslo that stands alone.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from trellis.weak.prompting.prompts import Spans, clean
 
 NOT_THERE = "not in the text"
 CUTS = "cuts a token"
+OVERLAPS = "overlaps another"
 Range = tuple[int, int]
 
 
@@ -61,6 +64,26 @@ class _Laid:
         return found
 
 
+@dataclass
+class _Sought:
+    """A phrase: where it stands, from left to right, as far as that is not taken; `missing`: why, if nowhere."""
+
+    places: deque[Range]
+    missing: str
+    tokens: int  # of the first place
+
+    def next(self, taken: bytearray) -> Range | str:
+        """The next place that is free, or why there is none."""
+        missing = self.missing
+        while self.places:
+            start, end = self.places.popleft()
+            if not any(taken[start:end]):
+                taken[start:end] = b"\1" * (end - start)
+                return start, end
+            missing = OVERLAPS
+        return missing
+
+
 class Alignment:
     """One sentence, `words`, in which phrases are found."""
 
@@ -69,28 +92,33 @@ class Alignment:
         self._laid: list[_Laid] = []  # made as they are needed
 
     def find(self, spans: Spans) -> tuple[list[tuple[int, int, str]], Counter[str]]:
-        """(start, end, type) of each phrase that is there, in tokens, and how many are not, by reason."""
+        """(start, end, type) of each phrase that is there, in tokens, apart from each other, from left to right; and
+        how many are not, by reason."""
         found: list[tuple[int, int, str]] = []
         dropped: Counter[str] = Counter()
-        mentions: Counter[tuple[int, str]] = Counter()
-        for phrase, kind in spans:
-            way, needle, places = self._places(phrase)
-            k = mentions[way, needle]
-            mentions[way, needle] += 1
-            if k < len(places):
-                found.append((*places[k], kind))
+        taken = bytearray(len(self._words))
+        sought: dict[tuple[int, str], _Sought] = {}
+        key_of = {phrase: self._seek(phrase, sought) for phrase, _ in spans}
+        for phrase, kind in sorted(spans, key=lambda one: -sought[key_of[one[0]]].tokens):
+            place = sought[key_of[phrase]].next(taken)
+            if isinstance(place, str):
+                dropped[place] += 1
             else:
-                cuts = not places and needle and needle in self._laid[way].text
-                dropped[CUTS if cuts else NOT_THERE] += 1
-        return found, dropped
+                found.append((*place, kind))
+        return sorted(found), dropped
 
-    def _places(self, phrase: str) -> tuple[int, str, list[Range]]:
-        """By which way a phrase was found, how it is spelt then, and where; by the last one if nowhere."""
+    def _seek(self, phrase: str, sought: dict[tuple[int, str], _Sought]) -> tuple[int, str]:
+        """By which way a phrase is found, and how it is spelt then; by the last one if nowhere."""
         for way, spell in enumerate(_WAYS):
             if way == len(self._laid):
                 self._laid.append(_Laid(self._words, spell))
-            needle = spell(phrase)
-            places = self._laid[way].occurrences(needle)
-            if places:
+            needle, laid = spell(phrase), self._laid[way]
+            if (way, needle) in sought:
                 break
-        return way, needle, places
+            places = laid.occurrences(needle)
+            if places or way + 1 == len(_WAYS):
+                cuts = not places and needle and needle in laid.text
+                tokens = places[0][1] - places[0][0] if places else 0
+                sought[way, needle] = _Sought(deque(places), CUTS if cuts else NOT_THERE, tokens)
+                break
+        return way, needle

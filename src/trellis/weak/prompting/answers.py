@@ -2,7 +2,8 @@
 
 Models wrap JSON in prose and code fences, stop in the middle, forget texts and make some up. So all JSON objects in the
 answer are looked at, each by itself: what is complete counts, also where the whole is cut off. Nothing that a model
-writes raises an error here, and no text gets an answer that does not name its number.
+writes raises an error here, and no text gets an answer that does not name its number. An answer that names numbers of
+texts that were not asked about has lost count, and is not believed at all; but for one that counts from 0 throughout.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from trellis.weak.prompting.prompts import Answer, Spans
 
 LONGEST = 1 << 20  # characters that are looked at
 _FALSE_STARTS = 200  # braces that begin no object, after which the rest is taken for noise
+_LOST = 4 * LONGEST  # characters that were looked at in vain, likewise
 _DEEPEST = 4  # objects in objects in which answers are looked for
 
 MISSING = "no answer"
@@ -26,6 +28,7 @@ UNKNOWN = "unknown label"
 CONTRADICTORY = "contradictory answers"
 UNKNOWN_TYPE = "unknown type"
 NO_SPAN = "no phrase and type"
+MISNUMBERED = "numbers of other texts"
 
 _decoder = json.JSONDecoder()
 
@@ -50,18 +53,33 @@ class Reader:
 
     def read(self, content: str, texts: int, cut: bool = False) -> Read:
         """`content`: what was said of so many texts; `cut`: the model was stopped before its end."""
+        elements = list(_elements(_after_thinking(content[:LONGEST])))
+        numbered = [(number, one) for one in elements if (number := _number(one["number"])) is not None]
+        numbers = {number for number, _ in numbered}
+        first = 0 if numbers == set(range(texts)) else 1
+        if any(not first <= number < first + texts for number in numbers):
+            return Read(reasons=dict.fromkeys(range(texts), MISNUMBERED))
         found: dict[int, list[dict[str, Any]]] = {}
-        objects = 0
-        for one in _elements(_after_thinking(content[:LONGEST])):
-            objects += 1
-            number = _number(one.get("number"), texts)
-            if number is not None:
-                found.setdefault(number - 1, []).append(one)
+        for number, one in numbered:
+            found.setdefault(number - first, []).append(one)
         read = Read()
-        nothing = CUT_OFF if cut else MISSING if objects else UNREADABLE
+        nothing = CUT_OFF if cut else MISSING if elements else UNREADABLE
         for at in range(texts):
             self._settle(at, found.get(at, []), nothing, read)
         return read
+
+    def kept(self, value: Any) -> Answer:
+        """An answer as it comes out of JSON; ValueError where it is none of this kind."""
+        if self.votes == "items" and (value is None or (isinstance(value, str) and value in self._exact)):
+            return None if value is None else str(value)
+        if self.votes == "items" or not isinstance(value, list):
+            raise ValueError
+        for one in value:
+            if not isinstance(one, list) or len(one) != 2 or not all(isinstance(part, str) for part in one):
+                raise ValueError
+            if one[1] not in self._exact:
+                raise ValueError
+        return [(phrase, kind) for phrase, kind in value]
 
     def _settle(self, at: int, said: list[dict[str, Any]], nothing: str, read: Read) -> None:
         """The answer for one text, if all that is said of it agrees."""
@@ -99,6 +117,8 @@ class Reader:
                 dropped[UNKNOWN_TYPE] += 1
             else:
                 spans.append((phrase, known))
+        if dropped[NO_SPAN] and not spans:
+            return None, NO_SPAN, Counter()
         return spans, "", dropped
 
     def known(self, label: str) -> str | None:
@@ -110,13 +130,13 @@ def _folded(label: str) -> str:
     return label.strip().casefold()
 
 
-def _number(value: object, texts: int) -> int | None:
-    """Which text is meant, if it was asked about."""
+def _number(value: object) -> int | None:
+    """Which text is meant."""
     if isinstance(value, str) and len(value) <= 9 and value.isascii() and value.isdigit():
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= texts:
-        return value
-    return None
+        return int(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _after_thinking(content: str) -> str:
@@ -143,12 +163,13 @@ def _within(value: Any, depth: int) -> Iterator[dict[str, Any]]:
 
 def _objects(content: str) -> Iterator[dict[str, Any]]:
     """The complete JSON objects in a text, outermost ones; of an object that is cut off those inside."""
-    at, false_starts = content.find("{"), 0
-    while at >= 0 and false_starts < _FALSE_STARTS:
+    at, false_starts, lost = content.find("{"), 0, 0
+    while at >= 0 and false_starts < _FALSE_STARTS and lost < _LOST:
         try:
             value, at = _decoder.raw_decode(content, at)
             yield value
-        except (ValueError, RecursionError):  # ValueError: also a whole number of thousands of digits
+        except (ValueError, RecursionError) as error:  # ValueError: also a whole number of thousands of digits
             false_starts += 1
+            lost += getattr(error, "pos", len(content)) - at
             at += 1
         at = content.find("{", at)

@@ -1,7 +1,8 @@
 """Many texts -> their answers: from the cache, or in batches, several requests at a time. No text is lost.
 
 What an answer leaves out is asked again in batches half as large, down to one text alone; a text that has no readable
-answer then, and was asked about twice at least, has a reason in place of an answer. Answers are kept as they come. An
+answer then, and was asked about twice at least, has a reason in place of an answer. So has one that the server refuses
+by itself, while it answers for others; where it answers for none, that is an error. Answers are kept as they come. An
 error ends the asking: requests that are under way then are waited for and kept, as they are paid for.
 """
 
@@ -16,10 +17,13 @@ from typing import Any
 from trellis.errors import EndpointError
 from trellis.weak.prompting.answers import UNREADABLE, Read, Reader
 from trellis.weak.prompting.cache import Cache
-from trellis.weak.prompting.endpoint import Endpoint, Unreadable
+from trellis.weak.prompting.endpoint import Endpoint, Refused, Stopped, Unreadable
 from trellis.weak.prompting.prompts import Answer, Message
 
 Batch = tuple[int, ...]
+
+REFUSED = "refused by the server"
+_REFUSALS = 3  # of single texts, while none was answered, after which it is not the texts
 
 
 @dataclass
@@ -48,40 +52,48 @@ class Asking:
 
     def answers(self, texts: dict[str, str]) -> Asked:
         """texts: key -> text."""
-        done = Asked()
-        for key, kept in self._cache.get(texts).items():
-            done.answers[key] = [(phrase, kind) for phrase, kind in kept] if isinstance(kept, list) else kept
+        done = Asked(self._cache.get(texts, self._reader.kept))
         self._endpoint.meter.count(from_cache=len(done.answers))
         self._keys = [key for key in texts if key not in done.answers]
         self._texts = [texts[key] for key in self._keys]
         self._times = [0] * len(self._keys)
+        self._refusals = 0
         self._endpoint.meter.count(asked=len(self._keys))
         self._waiting = deque(_batches(range(len(self._keys)), self._batch))
         if self._waiting:
+            self._cache.check()
             self._run(done)
         return done
 
     def _run(self, done: Asked) -> None:
         under_way: dict[Future[Read], Batch] = {}
         error: EndpointError | None = None
+        stopped = self._endpoint.stopped
         pool = ThreadPoolExecutor(self._parallel)
         try:
-            while under_way or (self._waiting and error is None):
-                while self._waiting and error is None and len(under_way) < self._parallel:
+            while under_way or (self._waiting and not stopped.is_set()):
+                while self._waiting and not stopped.is_set() and len(under_way) < self._parallel:
                     batch = self._waiting.popleft()
                     under_way[pool.submit(self._ask, batch)] = batch
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     batch = under_way.pop(future)
                     try:
                         self._take(batch, future.result(), done)
+                    except Stopped:
+                        self._waiting.append(batch)
+                    except Refused as refused:
+                        error = error or self._refused(batch, refused, done)
                     except EndpointError as failed:
                         error = error or failed
-                        self._endpoint.stopped.set()  # nobody tries again
+                    if error is not None:
+                        stopped.set()  # nobody tries again
         except BaseException:
             self._endpoint.end()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+        if error is None and self._waiting:
+            error = EndpointError("stopped before all texts were asked about")
         if error is not None:
             raise error
 
@@ -92,6 +104,16 @@ class Asking:
         except Unreadable:
             return Read(reasons=dict.fromkeys(range(len(batch)), UNREADABLE))
         return self._reader.read(reply.content, len(batch), reply.cut)
+
+    def _refused(self, batch: Batch, refused: Refused, done: Asked) -> Refused | None:
+        """What is refused is asked in smaller batches; at once, where nothing else shows whether it is the texts."""
+        if len(batch) > 1:
+            again = _batches(batch, -(-len(batch) // 2))
+            self._waiting.extend(again) if done.answers else self._waiting.extendleft(reversed(again))
+            return None
+        done.reasons[self._keys[batch[0]]] = REFUSED
+        self._refusals += 1
+        return refused if not done.answers and self._refusals == min(_REFUSALS, len(self._keys)) else None
 
     def _take(self, batch: Batch, read: Read, done: Asked) -> None:
         """Keeps what was answered, and puts the rest where it is asked again."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -37,10 +37,11 @@ class Cache:
 
     def __enter__(self) -> Cache:
         if self.path is not None:
-            if Path(self.path).is_dir() or not Path(self.path).absolute().parent.is_dir():
-                raise FileAccessError(f"{self.path}: cannot be the cache; expected a file in a folder that exists")
+            path = Path(self.path).absolute()  # so that no name means something else to SQLite
+            if not _can_be_file(path):
+                raise FileAccessError(f"{self.path!r} cannot be the cache; expected a file in a folder that exists")
             with self._failing():
-                self._file = sqlite3.connect(str(self.path), _PATIENCE, isolation_level=None)
+                self._file = sqlite3.connect(path, _PATIENCE, isolation_level=None)
             try:
                 self._prepare(self._file)
             except BaseException:
@@ -67,21 +68,30 @@ class Cache:
         if not (empty and not whose) and (whose, version) != (_OURS, _VERSION):
             raise DataError("no cache of answers of this version; give another name", self.path)
 
-    def get(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The answers to those of the keys that have one."""
+    def check(self) -> None:
+        """That it can be written to, before there is something to lose."""
+        if self._file is not None:
+            with self._failing():
+                self._file.execute(f"PRAGMA user_version = {_VERSION}")
+
+    def get(self, keys: Iterable[str], read: Callable[[Any], Any] = lambda answer: answer) -> dict[str, Any]:
+        """The answers to those of the keys that have one, as `read` reads them (ValueError: it cannot)."""
         every = list(dict.fromkeys(keys))
         found: dict[str, Any] = {}
         if self._file is None:
             return found
         for a in range(0, len(every), _AT_ONCE):
             some = every[a : a + _AT_ONCE]
-            marks = ",".join("?" * len(some))
+            wanted = f"SELECT key, answer, digest FROM answers WHERE key IN ({','.join('?' * len(some))})"
             with self._failing():
-                rows = self._file.execute(f"SELECT * FROM answers WHERE key IN ({marks})", some).fetchall()
+                rows = self._file.execute(wanted, some).fetchall()
             for key, answer, digest in rows:
                 if not isinstance(answer, str) or digest != _digest(key, answer):
                     raise self._damaged("an answer is not as it was written")
-                found[key] = json.loads(answer)
+                try:
+                    found[key] = read(json.loads(answer))
+                except ValueError:
+                    raise self._damaged("an answer is of another kind") from None
         return found
 
     def put(self, answers: Mapping[str, Any]) -> None:
@@ -108,6 +118,13 @@ class Cache:
 
     def _damaged(self, what: str) -> DataError:
         return DataError(f"the cache is damaged ({what}); remove it, and all is asked anew", self.path)
+
+
+def _can_be_file(path: Path) -> bool:
+    try:
+        return path.parent.is_dir() and not path.is_dir()
+    except (OSError, ValueError):  # no name that a file may have
+        return False
 
 
 def _of_content(error: sqlite3.OperationalError) -> bool:

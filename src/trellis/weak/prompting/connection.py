@@ -11,19 +11,29 @@ import ipaddress
 import socket
 import ssl
 import time
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, IncompleteRead
+from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from threading import Lock, Thread
 from typing import Any
 from urllib.parse import SplitResult
 
 LARGEST = 8 << 20  # bytes of an answer
 _CHUNK = 1 << 16
+_GLANCE = 0.1  # seconds between looks whether all is ended
 
 
 class TooLarge(Exception):
     """The answer has more than `LARGEST` bytes."""
+
+
+class Unanswered(Exception):
+    """The question was sent, so that it may have to be paid for, and no whole answer came back; `late`: in time."""
+
+    def __init__(self, what: str, late: bool):
+        super().__init__(what)
+        self.late = late
 
 
 @dataclass(frozen=True)
@@ -40,66 +50,85 @@ class Open:
     """The sockets that are in use, so that all can be ended from another thread."""
 
     def __init__(self) -> None:
+        self.ended = False
         self._sockets: set[socket.socket] = set()
         self._lock = Lock()
 
-    def add(self, one: socket.socket) -> None:
+    @contextmanager
+    def using(self, one: socket.socket) -> Iterator[socket.socket]:
+        """Until it is done with, or has failed; closes it then."""
         with self._lock:
-            self._sockets.add(one)
+            if not self.ended:
+                self._sockets.add(one)
+        try:
+            self.check()
+            yield one
+        finally:
+            with self._lock:
+                self._sockets.discard(one)
+            one.close()
 
-    def remove(self, one: socket.socket) -> None:
-        with self._lock:
-            self._sockets.discard(one)
+    def check(self) -> None:
+        if self.ended:
+            raise OSError("ended")
 
     def end(self) -> None:
         with self._lock:
+            self.ended = True
             for one in self._sockets:
                 with suppress(OSError):
                     socket.socket.shutdown(one, socket.SHUT_RDWR)  # of TLS sockets, too, the one below
 
 
 def post(url: SplitResult, path: str, body: bytes, headers: dict[str, str], timeout: float, sockets: Open) -> Response:
-    """The answer to a POST; OSError (TimeoutError), HTTPException or TooLarge where there is none."""
-    connection = _Connection(url, time.monotonic() + timeout, sockets)
-    with closing(connection):
-        connection.request("POST", path, body, headers)
-        with closing(connection.getresponse()) as response:
-            data = bytearray()
-            while chunk := response.read(_CHUNK):
-                data += chunk
-                if len(data) > LARGEST:
-                    raise TooLarge
-            if response.length:  # what was announced and did not come
-                raise IncompleteRead(b"", response.length)
-            head = response.headers
-            return Response(response.status, bytes(data), head.get("Retry-After"), head.get("Location"))
+    """The answer to a POST; where there is none Unanswered, TooLarge, or, before it was sent, one of FAILURES."""
+    deadline = time.monotonic() + timeout
+    with _connected(url, deadline, sockets) as link:
+        connection = _Connection(url, link, deadline)
+        with suppress(BrokenPipeError, ConnectionResetError):  # who refuses a question may not hear it to its end
+            connection.request("POST", path, body, headers)
+        try:
+            return _answer(connection)
+        except FAILURES as error:
+            raise Unanswered(str(error) or type(error).__name__, late=isinstance(error, TimeoutError)) from None
+
+
+def _answer(connection: HTTPConnection) -> Response:
+    with closing(connection.getresponse()) as response:
+        data = bytearray()
+        while chunk := response.read(_CHUNK):
+            data += chunk
+            if len(data) > LARGEST:
+                raise TooLarge
+        if response.length:  # what was announced and did not come
+            raise IncompleteRead(b"", response.length)
+        head = response.headers
+        return Response(response.status, bytes(data), head.get("Retry-After"), head.get("Location"))
+
+
+class _Response(HTTPResponse):
+    """Passes over all that only says that an answer will come (103 Early Hints), not 100 alone."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        version, status, reason = super()._read_status()  # type: ignore[misc]
+        return version, 100 if 101 < status < 200 else status, reason
 
 
 class _Connection(HTTPConnection):
-    """Over a socket that knows the deadline."""
+    """Over a socket that is there already, and knows the deadline."""
 
-    def __init__(self, url: SplitResult, deadline: float, sockets: Open):
-        self._secure = url.scheme == "https"
-        super().__init__(str(url.hostname), url.port or (443 if self._secure else 80))
-        self._deadline, self._sockets = deadline, sockets
+    response_class = _Response
 
-    def connect(self) -> None:
-        plain = _connected(self.host, self.port, self._deadline)
-        try:
-            plain.settimeout(_left(self._deadline))
-            used = ssl.create_default_context().wrap_socket(plain, server_hostname=self.host) if self._secure else plain
-        except BaseException:
-            plain.close()
-            raise
-        self.sock: Any = _Timed(used, self._deadline, self._sockets)
+    def __init__(self, url: SplitResult, link: socket.socket, deadline: float):
+        super().__init__(str(url.hostname), url.port or _PORTS[url.scheme])
+        self.sock: Any = _Timed(link, deadline)
 
 
 class _Timed:
     """As much of a socket as http.client uses; waits no longer than until the deadline."""
 
-    def __init__(self, inner: socket.socket, deadline: float, sockets: Open):
-        self._inner, self._deadline, self._sockets = inner, deadline, sockets
-        sockets.add(inner)
+    def __init__(self, inner: socket.socket, deadline: float):
+        self._inner, self._deadline = inner, deadline
 
     def sendall(self, data: bytes) -> None:
         view = memoryview(data)
@@ -111,8 +140,7 @@ class _Timed:
         return io.BufferedReader(_Incoming(self._inner, self._deadline))
 
     def close(self) -> None:
-        self._sockets.remove(self._inner)
-        self._inner.close()
+        """Not yet: where the server will close the connection, this is called before the answer is read."""
 
 
 class _Incoming(io.RawIOBase):
@@ -137,23 +165,34 @@ def _left(deadline: float) -> float:
     return left
 
 
-def _connected(host: str, port: int, deadline: float) -> socket.socket:
-    """A socket to one of the addresses of a host, tried in order."""
-    failed: OSError | None = None
-    for family, kind, protocol, _, address in _addresses(host, port, deadline):
-        one = socket.socket(family, kind, protocol)
-        try:
-            one.settimeout(_left(deadline))
-            one.connect(address)
-            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            return one
-        except OSError as error:
-            failed = error
-            one.close()
-    raise failed or OSError("the host has no address")
+@contextmanager
+def _connected(url: SplitResult, deadline: float, sockets: Open) -> Iterator[socket.socket]:
+    """A socket to one of the addresses of a host, tried in order; with TLS, if need be."""
+    host, failed = str(url.hostname), OSError("the host has no address")
+    for family, kind, protocol, _, address in _addresses(host, url.port or _PORTS[url.scheme], deadline, sockets):
+        link = socket.socket(family, kind, protocol)
+        with sockets.using(link):
+            try:
+                link.settimeout(_left(deadline))
+                link.connect(address)
+            except OSError as error:
+                failed = error
+                continue
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if url.scheme != "https":
+                yield link
+                return
+            context = ssl.create_default_context()
+            secure = context.wrap_socket(link, server_hostname=host, do_handshake_on_connect=False)
+            with sockets.using(secure):
+                secure.settimeout(_left(deadline))
+                secure.do_handshake()
+                yield secure
+                return
+    raise failed
 
 
-def _addresses(host: str, port: int, deadline: float) -> list[Any]:
+def _addresses(host: str, port: int, deadline: float, sockets: Open) -> list[Any]:
     """Looking up a name cannot be interrupted, so a thread does it that may be left behind."""
     with suppress(ValueError):
         ipaddress.ip_address(host)
@@ -168,13 +207,14 @@ def _addresses(host: str, port: int, deadline: float) -> list[Any]:
 
     thread = Thread(target=look_up, daemon=True)
     thread.start()
-    thread.join(_left(deadline))
-    if not found:
-        raise TimeoutError("timed out looking up the host")
+    while not found:
+        sockets.check()
+        thread.join(min(_GLANCE, _left(deadline)))
     if isinstance(found[0], OSError):
         raise found[0]
     return list(found[0])
 
 
+_PORTS = {"http": 80, "https": 443}
 FAILURES = (OSError, HTTPException, ValueError)
 """What `post` raises where there is no answer; ValueError: a header that is none."""

@@ -1,8 +1,10 @@
 """An OpenAI-compatible endpoint: one question -> one answer of the model, asked again where that may help.
 
-    asked again, after a pause      connection, timeout, cut off; 408, 409, 429, 5xx; an `error` in place of an answer
+    asked again, after a pause      connection, timeout, cut off; 408, 409, 429, 5xx; what is no answer of a model
     EndpointError at once           all other 4xx, redirects; and those above when all tries are used up
+    Refused, an EndpointError       400, 413, 422, an answer too large: maybe because of these texts alone
     Unreadable                      an answer in which the model says nothing that could be read
+    Stopped                         nothing is asked any more
 
 The key comes from the environment when it is needed. It is in one header and nowhere else: not in what is printed,
 raised or kept; where a server repeats it in what it says, it is taken out.
@@ -10,25 +12,25 @@ raised or kept; where a server repeats it in what it says, it is taken out.
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import math
-import os
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from threading import Event
 from time import time
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
-from trellis.errors import EndpointError, SettingError
-from trellis.weak.prompting.connection import FAILURES, LARGEST, Open, Response, TooLarge, post
+from trellis.errors import EndpointError
+from trellis.weak.prompting.connection import FAILURES, LARGEST, Open, Response, TooLarge, Unanswered, post
 from trellis.weak.prompting.prompts import Message
 from trellis.weak.prompting.usage import Meter
 
 _AGAIN = (408, 409, 429)
+_OF_TEXTS = (400, 413, 422)  # too long, or not to somebody's liking; or the settings are wrong
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds, doubled each time
 _LONGEST_ASKED = 60.0  # of what Retry-After asks for
 _SAID = 300  # characters of what a server said
@@ -37,6 +39,14 @@ _CHARACTERS = 4  # in a token, roughly
 
 class Unreadable(Exception):
     """An answer came, and nothing can be read in it."""
+
+
+class Stopped(Exception):
+    """Not asked."""
+
+
+class Refused(EndpointError):
+    """Fewer texts at a time may be answered."""
 
 
 class _Passing(Exception):
@@ -75,12 +85,12 @@ class Endpoint:
         failure: _Passing | None = None
         for attempt in range(self.retries + 1):
             if failure is not None:
-                self._wait(failure.pause if failure.pause is not None else _pause(attempt))
+                self._wait(max(failure.pause or 0.0, _pause(attempt)))
             if self.stopped.is_set():
-                raise Unreadable("stopped")
-            self.meter.request(again=attempt > 0)
+                raise Stopped
             try:
-                return self._once(body)
+                with self.meter.request(again=attempt > 0):
+                    return self._once(body)
             except _Passing as error:
                 failure = error
         tries = "one try" if not self.retries else f"{self.retries + 1} tries"
@@ -105,15 +115,23 @@ class Endpoint:
         try:
             response = post(url, f"{url.path}/chat/completions", body, headers, self.timeout, self.sockets)
         except TooLarge:
-            raise Unreadable(f"an answer of over {LARGEST >> 20} MB") from None
+            self._count(None, len(body), LARGEST)
+            raise Refused(f"{self.base_url} gives an answer of over {LARGEST >> 20} MB; set max_tokens") from None
+        except Unanswered as error:
+            self._count(None, len(body), 0)
+            raise self._late() if error.late else self._broken(error) from None
         except TimeoutError:
-            raise _Passing(f"not finished after {self.timeout:g} seconds (timeout)") from None
+            raise self._late() from None
         except FAILURES as error:
-            raise _Passing(
-                f"no connection, or a broken one: {self._words(str(error) or type(error).__name__)}"
-            ) from None
+            raise self._broken(error) from None
         self._check_status(response)
         return self._read(response.body, len(body))
+
+    def _late(self) -> _Passing:
+        return _Passing(f"not finished after {self.timeout:g} seconds (timeout)")
+
+    def _broken(self, error: Exception) -> _Passing:
+        return _Passing(f"no connection, or a broken one: {self._words(str(error) or type(error).__name__)}")
 
     def _check_status(self, response: Response) -> None:
         status = response.status
@@ -128,27 +146,27 @@ class Endpoint:
                 f"{self.base_url} redirects ({status}) to {where}; redirects are not followed, as the key would travel "
                 "with them: give the address itself as base_url"
             )
-        raise EndpointError(f"{self.base_url} refuses the request, {said}; check base_url, model, key and settings")
+        kind = Refused if status in _OF_TEXTS else EndpointError
+        raise kind(f"{self.base_url} refuses the request, {said}; check base_url, model, key and settings")
 
     def _read(self, body: bytes, sent: int) -> Reply:
         try:
-            answer = json.loads(body.decode())
+            answer = json.loads(body.decode("utf-8-sig"))
         except (ValueError, RecursionError):
-            raise Unreadable("no JSON") from None
-        if not isinstance(answer, dict):
-            raise Unreadable("no JSON object")
-        if answer.get("error"):
+            answer = None
+        if isinstance(answer, dict) and answer.get("error"):
             raise _Passing(f"the server answers an error: {self._words(_message(body))}")
-        choices = answer.get("choices")
-        choice = choices[0] if isinstance(choices, list) and choices else None
+        choices = answer.get("choices") if isinstance(answer, dict) else None
+        if not isinstance(answer, dict) or not isinstance(choices, list):
+            self._count(None, sent, len(body))
+            raise _Passing(f"what the server answers is no chat completion: {self._words(_message(body))}")
+        choice = choices[0] if choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
-        content = message.get("content") if isinstance(message, dict) else None
-        text = content if isinstance(content, str) else None
+        text = _content(message.get("content")) if isinstance(message, dict) else None
         self._count(answer.get("usage"), sent, len(text or ""))
         if text is None:
-            raise Unreadable("no content")
-        assert isinstance(choice, dict)
-        return Reply(text, choice.get("finish_reason") == "length")
+            raise Unreadable
+        return Reply(text, isinstance(choice, dict) and choice.get("finish_reason") == "length")
 
     def _count(self, usage: object, sent: int, made: int) -> None:
         """Tokens as the server counts them, or roughly."""
@@ -161,8 +179,16 @@ class Endpoint:
     def _words(self, text: str) -> str:
         """Somebody else's words on one short line, without the key."""
         if self.key:
-            text = text.replace(self.key, "[key]")
+            text = re.sub(re.escape(self.key), "[key]", text, flags=re.IGNORECASE)
         return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_SAID] or "nothing"
+
+
+def _content(given: object) -> str | None:
+    """What the model says: a text, or the texts among parts of several kinds."""
+    if isinstance(given, list):
+        parts = [part.get("text") for part in given if isinstance(part, dict) and part.get("type") == "text"]
+        given = "".join(part for part in parts if isinstance(part, str)) if parts else None
+    return given if isinstance(given, str) else None
 
 
 def _message(body: bytes) -> str:
@@ -174,7 +200,7 @@ def _message(body: bytes) -> str:
         return text
     for name in ("error", "message"):
         said = said.get(name, said) if isinstance(said, dict) else said
-    return said if isinstance(said, str) else text
+    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
 
 
 def _pause(attempt: int) -> float:
@@ -184,7 +210,7 @@ def _pause(attempt: int) -> float:
 
 
 def _asked_pause(header: str | None) -> float | None:
-    """Retry-After, seconds or a date, as far as it is reasonable."""
+    """Retry-After, seconds or a date, as far as it is reasonable; less than the usual pause it never is."""
     if header is None:
         return None
     try:
@@ -195,45 +221,3 @@ def _asked_pause(header: str | None) -> float | None:
         except (ValueError, TypeError, OverflowError):
             return None
     return min(max(seconds, 0.0), _LONGEST_ASKED) if math.isfinite(seconds) else None
-
-
-def checked_url(base_url: object) -> str:
-    """The same address, without a slash at its end; SettingError where it is none that can be asked. What it has is not
-    shown: there may be a password in it."""
-    wrong = "expected an address such as https://host/v1, without user, password, ? and #"
-    if not isinstance(base_url, str) or not base_url.isascii() or not base_url.isprintable() or " " in base_url:
-        raise SettingError(f"base_url is no address; {wrong}")
-    try:
-        url = urlsplit(base_url)
-        port, host = url.port, url.hostname
-    except ValueError:
-        raise SettingError(f"base_url is no address; {wrong}") from None
-    if url.scheme not in ("http", "https"):
-        raise SettingError(f"base_url is neither http nor https; {wrong}")
-    if "@" in url.netloc or "?" in base_url or "#" in base_url or not host or port == 0:
-        raise SettingError(f"base_url has a part that it must not have, or lacks the host; {wrong}")
-    return base_url.rstrip("/")
-
-
-def is_loopback(url: SplitResult) -> bool:
-    """Whether the host is this machine."""
-    host = url.hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
-
-
-def key_from(variable: str | None, url: SplitResult) -> str | None:
-    """The key in an environment variable; a server on this machine needs none."""
-    key = os.environ.get(variable, "").strip() if variable else ""
-    if not key:
-        if variable and not is_loopback(url):
-            raise SettingError(
-                f"the environment variable {variable} has no key for {url.hostname}; set it, name another one "
-                "(key_variable=...), or none where no key is needed (key_variable=None)"
-            )
-        return None
-    if not key.isascii() or not key.isprintable() or " " in key:
-        raise SettingError(f"what the environment variable {variable} has cannot be a key; expected one ASCII word")
-    return key

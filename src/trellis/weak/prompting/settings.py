@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,13 @@ from typing import Any
 
 from trellis.errors import SettingError, shown
 from trellis.weak.functions.contract import check_label
+from trellis.weak.prompting.aligning import Alignment
 from trellis.weak.prompting.prompts import Answer
 from trellis.weak.space import SILENCE
 
 VOTES = ("items", "spans")
+_LONGEST = 86_400.0  # seconds that one request may take
+_MOST = 1e12  # any other number
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Request:
             ("seed", None, True),
         ):
             _check_whole(name, getattr(self, name), least, optional)
-        _check_number("timeout", self.timeout, above=True)
+        _check_number("timeout", self.timeout, most=_LONGEST, above=True)
         for name in ("max_cost", "temperature"):
             if getattr(self, name) is not None:
                 _check_number(name, getattr(self, name))
@@ -90,6 +92,8 @@ def _inventory(votes: str, labels: object) -> dict[str, str]:
     elif isinstance(labels, Sequence) and not isinstance(labels, str):
         given = {}
         for label in labels:
+            if not isinstance(label, str):
+                raise SettingError(f"labels has {shown(label)}; expected a label, a text")
             if label in given:
                 raise SettingError(f"labels has {shown(label)} twice")
             given[label] = ""
@@ -100,11 +104,17 @@ def _inventory(votes: str, labels: object) -> dict[str, str]:
     for label, what in given.items():
         if votes == "spans":
             check_label(label, "a prompted function", "spans")
-        elif not isinstance(label, str) or not label.strip() or label == SILENCE:
-            raise SettingError(f"labels has {shown(label)}; expected a label, a text")
+        elif not _is_label(label):
+            raise SettingError(f"labels has {shown(label)}; expected a label, a text without white space around it")
         if not isinstance(what, str):
             raise SettingError(f"labels says {shown(what)} of {label!r}; expected what it means, a text")
     return given
+
+
+def _is_label(label: object) -> bool:
+    if not isinstance(label, str) or label == SILENCE:
+        return False
+    return bool(label) and label == label.strip() and label.isprintable()
 
 
 def _example(votes: str, labels: Mapping[str, str], one: object) -> tuple[str, Answer]:
@@ -123,9 +133,12 @@ def _example(votes: str, labels: Mapping[str, str], one: object) -> tuple[str, A
     for span in answer:
         if not isinstance(span, tuple | list) or len(span) != 2 or not all(isinstance(part, str) for part in span):
             raise error
-        if span[1] not in labels or span[0] not in text:
+        if span[1] not in labels:
             raise error
         spans.append((span[0], span[1]))
+    for reason in Alignment(text.split()).find(spans)[1]:
+        what = f"examples has {shown(one)}, in which a phrase would be dropped: {reason}"
+        raise SettingError(f"{what}; expected phrases of whole words of the text, each named as often as it is meant")
     return text, spans
 
 
@@ -137,7 +150,8 @@ def _check_whole(name: str, value: object, least: int | None, optional: bool) ->
         raise SettingError(f"{name} is {shown(value)}; expected {expected}")
 
 
-def _check_number(name: str, value: object, above: bool = False) -> None:
-    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+def _check_number(name: str, value: object, most: float = _MOST, above: bool = False) -> None:
+    fits = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
     if not fits or (above and value == 0):
-        raise SettingError(f"{name} is {shown(value)}; expected a number {'>' if above else '>='} 0")
+        least = ">" if above else ">="
+        raise SettingError(f"{name} is {shown(value)}; expected a number {least} 0, and at most {most:g}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
-from threading import Lock
+from threading import Condition
 from typing import Any
 
 from trellis.errors import BudgetError
@@ -57,42 +58,67 @@ def reasons(many: Mapping[str, int]) -> str:
 
 
 class Meter:
-    """Counts, from several threads, and says when the budget is used up."""
+    """Counts, from several threads, and says when the budget is used up.
+
+    What a request costs is known when it is answered. So that several at a time do not go over max_cost, each is taken
+    to cost as much as the dearest so far, and the first is waited for.
+    """
 
     def __init__(
         self, prices: tuple[float, float] | None, max_cost: float | None = None, max_requests: int | None = None
     ):
         self._prices, self._max_cost, self._max_requests = prices, max_cost, max_requests
         self._usage = Usage(cost=None if prices is None else 0.0)
-        self._lock = Lock()
+        self._dearest: float | None = None
+        self._under_way = 0
+        self._changed = Condition()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        return {name: value for name, value in vars(self).items() if name != "_changed"} | {"_under_way": 0}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._lock = Lock()
+        self._changed = Condition()
 
     @property
     def usage(self) -> Usage:
         """As it is now."""
-        with self._lock:
+        with self._changed:
             return deepcopy(self._usage)
 
-    def request(self, again: bool) -> None:
-        """One more is about to be sent; BudgetError if it may not."""
-        with self._lock:
-            now = self._usage
-            if self._max_requests is not None and now.requests >= self._max_requests:
-                raise BudgetError(f"{now.requests:,} requests are made, as many as max_requests allows")
-            if self._max_cost is not None and now.cost is not None and now.cost >= self._max_cost:
-                raise BudgetError(f"{now.cost:.4f} is spent, max_cost is {self._max_cost:g}")
-            now.requests += 1
-            now.retries += again
+    @contextmanager
+    def request(self, again: bool) -> Iterator[None]:
+        """One is sent, and waited for; BudgetError if it may not be."""
+        with self._changed:
+            while self._max_cost is not None and self._dearest is None and self._under_way:
+                self._changed.wait()
+            self._check()
+            self._usage.requests += 1
+            self._usage.retries += again
+            self._under_way += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._changed.notify_all()
+
+    def _check(self) -> None:
+        now = self._usage
+        if self._max_requests is not None and now.requests >= self._max_requests:
+            raise BudgetError(f"{now.requests:,} requests are made, as many as max_requests allows")
+        if self._max_cost is None or now.cost is None:
+            return
+        if now.cost >= self._max_cost:
+            raise BudgetError(f"{now.cost:.4f} is spent, max_cost is {self._max_cost:g}")
+        dearest = self._dearest or 0.0
+        if now.cost + dearest * (self._under_way + 1) > self._max_cost:
+            what = f"{now.cost:.4f} is spent, and another request may take {dearest:.4f}"
+            raise BudgetError(f"{what}; max_cost is {self._max_cost:g}")
 
     def tokens(self, given: int, made: int, estimated: bool) -> None:
         """What one answer took."""
-        with self._lock:
+        with self._changed:
             now = self._usage
             now.input_tokens += given
             now.output_tokens += made
@@ -100,15 +126,16 @@ class Meter:
             if self._prices is not None:
                 a, b = self._prices
                 now.cost = (a * now.input_tokens + b * now.output_tokens) / _MILLION
+                self._dearest = max(self._dearest or 0.0, (a * given + b * made) / _MILLION)
 
     def count(self, **more: int) -> None:
         """More texts: all, asked, from_cache or repeated."""
-        with self._lock:
+        with self._changed:
             for name, many in more.items():
                 setattr(self._usage, name, getattr(self._usage, name) + many)
 
     def settle(self, abstained: Counter[str], dropped: Counter[str]) -> None:
-        with self._lock:
+        with self._changed:
             for counts, more in ((self._usage.abstained, abstained), (self._usage.dropped, dropped)):
                 for what, many in more.items():
                     counts[what] = counts.get(what, 0) + many
