@@ -126,6 +126,16 @@ def test_development_files_need_no_votes(here, run):
     assert code == 0, err
 
 
+def test_columns_that_are_named_are_those_of_the_development_file_too(here, run):
+    (here / "test.txt.columns").write_text("pos word chunk entity")
+    more = ["--columns", "word,pos,chunk,entity", "--features", "ner", "--max-iter", "5", "--json"]
+    code, out, err = run("train", "train.txt", "--dev", "test.txt", "--model", "m", *more)
+    (here / "test.txt.columns").unlink()
+    assert code == 0, err
+    without = run("train", "train.txt", "--dev", "test.txt", "--model", "m", *more)[1]
+    assert json.loads(out.splitlines()[-1])["dev_score"] == json.loads(without.splitlines()[-1])["dev_score"]
+
+
 def test_segments_learn_probabilities(here, run):
     how = ["--model-type", "semi-crf", "--longest", "3", "--max-iter", "5"]
     code, _, err = run("train", "train.votes.txt", "--label-model", "lm", *HOW, *how)

@@ -118,6 +118,8 @@ SQUARE = np.zeros((3, 3))
         ({"pairs": [SQUARE - 1.0] * 3}, DataError, "sentence 1: its pairs have a negative number"),
         ({"pairs": [SQUARE] * 3}, DataError, "sentence 1: its pairs do not fit its rows"),
         ({"pairs": [*pairs_of(certain())[:2], SQUARE + 1.0]}, DataError, "sentence 3: its pairs do not fit its rows"),
+        ({"pairs": ["a", "b", "c"]}, DataError, "sentence 1: pairs that are no numbers"),
+        ({"rows": [np.ones_like(one) for one in certain()], "evidence": True}, DataError, "no evidence speaks for one"),
         ({"rows": certain()[:2]}, DataError, "3 sentences and 2 arrays"),
         ({"rows": [0 * one for one in certain()], "evidence": True}, DataError, "sentence 1, token 1: the evidence"),
         ({"rows": [-one for one in certain()], "evidence": True}, DataError, "expected numbers >= 0"),
@@ -145,9 +147,34 @@ class TestColumns:
         assert found["soft"][1] == [[0.0, 0.0, 1.0]]
 
     def test_of_texts(self):
-        soft = SoftLabels([np.array([[0.25, 0.75]]), np.array([[2.0, 2.0]])], ["A", "B"], evidence=True)
+        soft = SoftLabels([np.array([[0.25, 0.75]]), np.array([[0.5, 0.5]])], ["A", "B"])
         found = soft.columns(["one", "two"])
         assert found == {"text": ["one", "two"], "label": [1, 0], "soft": [[0.25, 0.75], [0.5, 0.5]]}
+
+    def test_of_what_nothing_is_known(self):
+        soft = SoftLabels([np.array([[0.5, 1.5]]), np.array([[2.0, 2.0]])], ["A", "B"], evidence=True)
+        assert soft.columns(["one", "two"]) == {"text": ["one"], "label": [1], "soft": [[0.25, 0.75]]}
+        assert soft.repeated()[0].tolist() == [0, 0]
+        corpus = Corpus.from_lists({"word": [["a"], ["b"]]})
+        assert soft.columns(corpus)["tags"] == [[1], [-100]]  # as losses leave it out
+
+    @pytest.mark.parametrize(
+        ("given", "message"),
+        [
+            ({"rows": [-one for one in certain()]}, "negative number, or none"),
+            ({"rows": [one * np.nan for one in certain()]}, "negative number, or none"),
+            ({"rows": [one[:, :2] for one in certain()]}, "sentence 1: soft labels of the shape"),
+            ({"rows": [["x"], ["y"], ["z"]]}, "sentence 1: soft labels that are no numbers"),
+            ({"weights": np.ones(2)}, "weights are no numbers >= 0, one for each of 3"),
+            ({"weights": "abc"}, "weights that are no numbers"),
+        ],
+    )
+    def test_of_what_is_none(self, given, message):
+        soft = SoftLabels(**{"rows": certain(), "labels": NAMES, **given})
+        with pytest.raises(DataError, match=message):
+            soft.repeated()
+        with pytest.raises(DataError, match=message):
+            soft.columns(Corpus.from_lists({"word": [["a", "b"], ["b", "c", "a"], ["c"]]}))
 
     def test_of_other_data(self):
         with pytest.raises(DataError, match="soft labels of 3 sentences do not fit data of 1"):

@@ -112,6 +112,12 @@ class TestWhatIsRead:
         both.predict([{"text": "a"}, {"likes": None}])  # no warning: it is optional
         assert both.predict([]) == []
 
+    def test_a_field_that_those_held_out_lack(self):
+        both = tr.TextClassifier(features='preset("texts") + source[0]').fit(
+            RECORDS, dev=[{"text": record["text"], "label": record["label"]} for record in RECORDS]
+        )
+        assert both.dev_score_ is not None
+
     def test_what_can_be_read_once_alone(self, model):
         with pytest.raises(DataError, match="items can be read only once"):
             model.predict(text for text in TEXTS)

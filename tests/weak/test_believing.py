@@ -9,7 +9,7 @@ import pytest
 
 import trellis as tr
 from trellis import weak
-from trellis.errors import DataError, SettingError
+from trellis.errors import DataError, NotFittedError, SettingError
 
 CITIES = weak.gazetteer(["Lisbon", "Oslo", "Cape Town"], "LOC", name="cities")
 TITLES = weak.pattern(r"Ms\. ([A-Z]\w+)", "PER", group=1, name="titles")
@@ -115,6 +115,24 @@ class TestSoftLabels:
         assert labels == ["HAM", "SPAM", "HAM", "SPAM"]
         assert weight.tolist() == [1.0, 1.0, 0.5, 0.5]
 
+    def test_pairs_where_a_model_says_more_than_of_tokens_alone(self, corpus):
+        plain = weak.apply(
+            [weak.words(["of", "to", "in"], "IN", name="in"), weak.words(str.istitle, "NN", name="n")], corpus
+        )
+        assert weak.soft_labels(weak.MajorityVote().learn(plain), plain, learn="soft").pairs is None
+        assert weak.soft_labels(weak.HMMAggregator().learn(plain), plain, learn="soft").pairs is not None
+
+    def test_nobody_is_that_sure(self, votes):
+        model = weak.DawidSkene().learn(votes)
+        with pytest.raises(
+            SettingError, match=r"min_confidence is 1, but the label model is nowhere surer than 0\.\d+;"
+        ):
+            weak.soft_labels(model, votes, min_confidence=1)
+
+    def test_models_that_are_not_fitted(self, votes):
+        with pytest.raises(NotFittedError, match="has learnt nothing yet"):
+            weak.soft_labels(weak.MajorityVote(), votes)
+
 
 class TestVotesAsColumns:
     def test_there_and_back(self, corpus, votes):
@@ -172,6 +190,10 @@ class TestTeach:
             weak.soft_labels(votes, model)
         with pytest.raises(SettingError, match="'round' is no setting of teach, which has learn, silent"):
             weak.teach(tr.CRF(), corpus, model, votes, round=1)
+        with pytest.raises(SettingError, match="'x' cannot be taught; expected a tagger"):
+            weak.teach("x", corpus, model, votes)
+        with pytest.raises(SettingError, match="silent is "):
+            weak.soft_labels(model, votes, silent=np.array([0.5, 0.5]))
 
     def test_rounds_keep_no_checkpoint(self, corpus, model, votes, tmp_path):
         with pytest.raises(SettingError, match="several rounds keeps no checkpoint"):

@@ -76,7 +76,7 @@ def test_pieces_do_not_matter(segment_votes, monkeypatch):
     for name in ("majority", "hmm", "linked-hmm"):
         model = fitted(name, votes)
         whole = path_labels(model, votes)
-        monkeypatch.setattr("trellis.weak.models.contract._PAIRS", 200)
+        monkeypatch.setattr("trellis.weak.models.walks._PAIRS", 200)
         for one, other in zip(whole, path_labels(model, votes), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-12)
         monkeypatch.undo()

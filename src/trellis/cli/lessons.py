@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from trellis.cli import options
 from trellis.cli.choosing import default_target
 from trellis.cli.column_names import names_for, own_names
 from trellis.cli.weak_votes import is_items
@@ -94,7 +93,7 @@ def _dev(path: str, names: list[str] | None, read: Corpus, asked: Asked) -> Corp
     from trellis.corpus.columns import parse_conll
     from trellis.files import read_bytes
 
-    own = own_names(path, None) or options.names_of(asked.columns)
+    own = own_names(path, asked.columns)
     if own is None and (asked.believed or asked.votes):
         own = names_for(path, None)
     unread = [name for name in names or () if name not in read.columns and name != "_"]

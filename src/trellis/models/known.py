@@ -206,7 +206,8 @@ def _of_soft(X: Sentences, soft: SoftLabels) -> Known:
     labels = list(soft.labels)
     weights = weights_of(soft.weights, len(soft))
     if soft.evidence:
-        return replace(_of_evidence(X, labels, gold, rows), weights=weights)
+        counted = None if weights is None else np.repeat(weights > 0.0, np.diff(token_offsets(X)))
+        return replace(_of_evidence(X, labels, gold, rows, counted), weights=weights)
     pairs = soft.packed_pairs()
     if pairs is not None:
         _check_pairs(pairs, rows, token_offsets(X))
@@ -230,7 +231,8 @@ def _check_pairs(pairs: F64, rows: F64, offsets: NDArray[np.int64]) -> None:
             raise DataError(f"sentence {s + 1}: its pairs do not fit its rows; both have to be of the same labellings")
 
 
-def _of_evidence(X: Sentences, labels: list[str], gold: NDArray[np.int32], rows: F64) -> Known:
+def _of_evidence(X: Sentences, labels: list[str], gold: NDArray[np.int32], rows: F64, counted: BOOL | None) -> Known:
+    """`counted`: which tokens are of sentences that count, BOOL[tokens]; None: all."""
     for t in np.flatnonzero(~((rows >= 0.0) & np.isfinite(rows)).all(axis=1) | ~(rows > 0.0).any(axis=1))[:1].tolist():
         where = X.place(t) if isinstance(X, Corpus) else place_in(token_offsets(X), t)
         raise DataError(f"{where}: the evidence is {rows[t].tolist()}; expected numbers >= 0, one of them above 0")
@@ -238,6 +240,9 @@ def _of_evidence(X: Sentences, labels: list[str], gold: NDArray[np.int32], rows:
     told = rows / most
     with np.errstate(divide="ignore"):
         logs = np.where(told > 0.0, np.log(told), 0.0)  # what is impossible is not among the known ones
-    # where all labels are alike nothing is seen
-    seen = (told >= WORTH_A_WEIGHT) & (told < 1.0).any(axis=1, keepdims=True)
+    # where all labels are alike nothing is known, so nothing is seen
+    tells = (told < 1.0).any(axis=1) if len(labels) > 1 else np.ones(len(told), bool)
+    if len(told) and not (tells if counted is None else tells & counted).any():
+        raise DataError("no evidence speaks for one label more than for another; some must, to learn from")
+    seen = (told >= WORTH_A_WEIGHT) & tells[:, None]
     return Known(labels, gold, "evidence", known=told > 0.0, seen=seen, evidence=logs)

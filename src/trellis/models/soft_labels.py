@@ -27,6 +27,8 @@ from trellis.errors import DataError, SettingError, shown
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
+IGNORED = -100  # what losses of PyTorch, and so those of Hugging Face, pass over by default
+
 
 @dataclass(frozen=True, eq=False)
 class SoftLabels:
@@ -57,9 +59,10 @@ class SoftLabels:
         size = len(self.labels)
         if not _is_listed(self.pairs) or len(self.pairs) != len(self.rows):
             raise DataError(f"pairs are no list with an array [labels, labels] for each of {len(self.rows)} sentences")
-        for s, one in enumerate(self.pairs, 1):
-            if np.shape(one) != (size, size):
-                raise DataError(f"sentence {s}: pairs of the shape {np.shape(one)}; expected {(size, size)}")
+        parts = [_numbers(one, f"sentence {s}: pairs", "[labels, labels]") for s, one in enumerate(self.pairs, 1)]
+        for s, part in enumerate(parts, 1):
+            if part.shape != (size, size):
+                raise DataError(f"sentence {s}: pairs of the shape {part.shape}; expected {(size, size)}")
         whole = np.asarray(self.pairs, dtype=np.float64).reshape(-1, size, size)
         for s in np.flatnonzero(~((whole >= 0.0) & np.isfinite(whole)).all(axis=(1, 2)))[:1].tolist():
             raise DataError(f"sentence {s + 1}: its pairs have a negative number, or none; expected numbers >= 0")
@@ -72,39 +75,64 @@ class SoftLabels:
             which, y, weight = soft.repeated()
             LogisticRegression().fit(X[which], y, sample_weight=weight)
         """
-        rows = np.concatenate([np.zeros((0, len(self.labels))), *(np.asarray(one, np.float64) for one in self.rows)])
-        sums = rows.sum(axis=1, keepdims=True)
-        rows = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0.0)
-        which, label = np.nonzero((rows >= least) & (rows > 0.0))
-        if self.weights is not None:
-            weights = np.repeat(self.weights, [len(one) for one in self.rows])
-            rows *= weights[:, None]
-            which, label = which[weights[which] > 0.0], label[weights[which] > 0.0]
-        return which, [self.labels[j] for j in label.tolist()], rows[which, label]
+        rows, known = self._shares()
+        weights = np.repeat(self._weights(), [len(one) for one in self.rows])
+        which, label = np.nonzero((rows >= least) & (rows > 0.0) & (known & (weights > 0.0))[:, None])
+        return which, [self.labels[j] for j in label.tolist()], rows[which, label] * weights[which]
 
     def columns(self, data: Corpus | Sequence[str], column: str | None = None) -> dict[str, list[Any]]:
         """Columns as `datasets.Dataset.from_dict` (Hugging Face) takes them, and as JSON lines hold them.
 
-        Of sentences `tokens`, `tags` (numbers of the labels most probable by themselves, which as a whole need not be a
-        labelling that is possible) and `soft` (probabilities, a list for each
-        token); of texts `text`, `label` and `soft`. data: a corpus, of which `column` are the tokens, the first one by
-        default; or texts. Sentences of weight 0 are left out. The names of the numbers are `labels`.
+        Of sentences `tokens`, `tags` and `soft`: for each token the number of the label that is most probable by itself
+        (-100, which losses pass over, where nothing is known), and a list of probabilities. The tags of a sentence need
+        not be a labelling that is possible. Of texts `text`, `label` and `soft`, those left out of which nothing is
+        known. data: a corpus, of which `column` are the tokens, the first one by default; or texts. Sentences of weight
+        0 are left out. The names of the numbers are `labels`.
         """
-        rows = [np.asarray(one, np.float64) for one in self.rows]
-        rows = [one / np.maximum(one.sum(axis=1, keepdims=True), np.finfo(float).tiny) for one in rows]
-        of_texts, tokens = not isinstance(data, Corpus), list[Any](data if not isinstance(data, Corpus) else ())
+        rows, known = self._shares()
+        best = np.where(known, rows.argmax(axis=1), IGNORED).tolist()
+        ends = np.cumsum([0, *(len(one) for one in self.rows)]).tolist()
+        kept = np.flatnonzero(self._weights()).tolist()
         if isinstance(data, Corpus):
-            tokens += data.sentences(column or next(iter(data.columns)))
-        if [1] * len(tokens) != list(map(len, rows)) if of_texts else list(map(len, tokens)) != list(map(len, rows)):
+            tokens = data.sentences(column or next(iter(data.columns)))
+            self._check_lengths([len(one) for one in tokens])
+            spans = [slice(ends[s], ends[s + 1]) for s in kept]
+            soft = [rows[span].tolist() for span in spans]
+            return {"tokens": [tokens[s] for s in kept], "tags": [best[span] for span in spans], "soft": soft}
+        texts = list(data)
+        self._check_lengths([1] * len(texts))
+        kept = [i for i in kept if known[i]]
+        return {
+            "text": [texts[i] for i in kept],
+            "label": [best[i] for i in kept],
+            "soft": [rows[i].tolist() for i in kept],
+        }
+
+    def _shares(self) -> tuple[F64, NDArray[np.bool_]]:
+        """P(label), F64[tokens, labels], as far as it is known: BOOL[tokens]."""
+        rows = self.packed([len(one) if _is_listed(one) else 1 for one in self.rows])
+        if not ((rows >= 0.0) & np.isfinite(rows)).all():
+            raise DataError("soft labels have a negative number, or none; expected numbers >= 0")
+        sums = rows.sum(axis=1, keepdims=True)
+        known = sums[:, 0] > 0.0
+        if self.evidence and len(self.labels) > 1:
+            known &= (rows < rows.max(axis=1, keepdims=True)).any(axis=1)
+        return np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0.0), known
+
+    def _weights(self) -> F64:
+        """F64[sentences]."""
+        if self.weights is None:
+            return np.ones(len(self.rows))
+        weights = _numbers(self.weights, "weights", "[sentences]")
+        if weights.shape != (len(self.rows),) or not ((weights >= 0.0) & np.isfinite(weights)).all():
+            raise DataError(f"weights are no numbers >= 0, one for each of {len(self.rows)} sentences")
+        return weights
+
+    def _check_lengths(self, lengths: list[int]) -> None:
+        if [len(one) for one in self.rows] != lengths:
             raise DataError(
-                f"soft labels of {len(rows)} sentences do not fit data of {len(tokens)}, or of other lengths"
+                f"soft labels of {len(self.rows)} sentences do not fit data of {len(lengths)}, or of other lengths"
             )
-        kept = range(len(rows)) if self.weights is None else np.flatnonzero(self.weights).tolist()
-        best = [rows[s].argmax(axis=1).tolist() for s in kept]
-        if of_texts:
-            soft = [rows[s][0].tolist() for s in kept]
-            return {"text": [tokens[s] for s in kept], "label": [one for (one,) in best], "soft": soft}
-        return {"tokens": [tokens[s] for s in kept], "tags": best, "soft": [rows[s].tolist() for s in kept]}
 
 
 def names_of(names: Sequence[str]) -> list[str]:
@@ -132,18 +160,20 @@ def packed_rows(soft: Sequence[NDArray[Any]], labels: Sequence[str], lengths: Se
         raise DataError(f"X and soft do not match: {len(lengths)} sentences and {len(soft)} arrays")
     parts = [np.zeros((0, len(labels)))]
     for s, (array, tokens) in enumerate(zip(soft, lengths, strict=True), 1):
-        try:
-            part = np.asarray(array, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise DataError(
-                f"sentence {s}: soft labels that are no numbers; expected an array [tokens, labels]"
-            ) from None
+        part = _numbers(array, f"sentence {s}: soft labels", "[tokens, labels]")
         if part.shape != (tokens, len(labels)):
             raise DataError(
                 f"sentence {s}: soft labels of the shape {part.shape}; expected {tokens} tokens, {len(labels)} labels"
             )
         parts.append(part)
     return np.concatenate(parts)
+
+
+def _numbers(given: object, what: str, shape: str) -> F64:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(f"{what} that are no numbers; expected an array {shape}") from None
 
 
 def _is_listed(value: object) -> bool:

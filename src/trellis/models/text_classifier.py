@@ -127,7 +127,8 @@ class TextClassifier(Trained[LinearChain]):
             None if soft is not None and y is None else labels_of_items(X, y, self.target),
             sample_weight=weights_of(sample_weight, len(data), what="item"),
             soft=None if soft is None else _soft(soft, labels),
-            dev=None if held_out is None else sentences_of_items(held_out, target=self.target), dev_y=held_out_y,
+            dev=None if held_out is None else sentences_of_items(held_out, target=self.target, like=data),
+            dev_y=held_out_y,
             start=None if start is None else start._local(), checkpoint=checkpoint, resume=resume,
             checkpoint_every=checkpoint_every, log=log, progress=progress,
         )  # fmt: skip

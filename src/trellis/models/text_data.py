@@ -34,8 +34,11 @@ _MARK = "\ufeff"  # of byte order
 Items = Any  # one of the above, or what has them as `records`
 
 
-def sentences_of_items(items: Items, columns: Sequence[str] | None = None, target: str | None = None) -> Corpus | Given:
-    """`columns`: those that a model reads; by default all fields but the target."""
+def sentences_of_items(
+    items: Items, columns: Sequence[str] | None = None, target: str | None = None, like: Corpus | Given | None = None
+) -> Corpus | Given:
+    """`columns`: those that a model reads; by default all fields but the target, and those of items `like` which these
+    stand: a field that all records lack is empty."""
     if isinstance(items, Corpus):
         for sentence in np.flatnonzero(np.diff(items.offsets) != 1)[:1].tolist():
             raise DataError(f"sentence {sentence + 1} of the corpus is not one token; expected an item in each")
@@ -50,9 +53,11 @@ def sentences_of_items(items: Items, columns: Sequence[str] | None = None, targe
     kind, what = (str, "a text") if isinstance(listed[0], str) else (Mapping, "a record (a dict of fields)")
     for i, one in enumerate(listed, 1):
         if not isinstance(one, kind):
-            like = "as the first is" if i > 1 else "or a text"
-            raise DataError(f"item {i} is {_called(one)}; expected {what}, {like}")
-    names = _fields(listed, target) if columns is None else [name for name in columns if name != target]
+            hint = "as the first is" if i > 1 else "or a text"
+            raise DataError(f"item {i} is {_called(one)}; expected {what}, {hint}")
+    names = [name for name in columns or _fields(listed, target) if name != target]
+    if isinstance(like, Corpus):
+        names += [name for name in like.columns if name not in (*names, TEXT)]
     if columns is not None and not any(one.keys() & names for one in listed):
         warnings.warn(
             f"no item has any of the fields that the model reads: {', '.join(names)}; all are taken to be empty",

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError, shown
-from trellis.weak.paths import label_rows, path_labels
+from trellis.weak.paths import has_pairs, label_rows, path_labels
 from trellis.weak.votes import Votes
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def soft_labels(
     """What a fitted label model believes of votes, for `fit(data, soft=...)`.
 
     learn, silent: as at the top of this file. By default evidence where labels are of segments, with silent=0.8, and
-    soft where they are not: what was best where it was measured (docs/weak-supervision.md).
+    soft where they are not: what was best where it was measured (docs/trained-on-votes.md).
     min_confidence: tokens (items) whose best label is less probable than that are not known (learn="evidence" alone).
     keep: this share of the sentences (items) alone is learnt from, those that the model is surest of.
     """
@@ -53,9 +53,9 @@ def soft_labels(
     if not isinstance(model, LabelModel):
         raise SettingError(f"the model is a {type(model).__name__}; expected a fitted label model, and then the votes")
     check_votes(votes)
+    heard = model.heard(votes)
     learn = learn or usual_way(model)
     _check(learn, silent, min_confidence, keep)
-    heard = model.heard(votes)
     if silent == "unknown" and model.space_.outside is not None and not np.any(heard.values == heard.space.outside):
         warnings.warn(
             "nothing is known of tokens that nobody votes on (silent='unknown'), and nobody votes O: so nothing speaks "
@@ -63,7 +63,7 @@ def soft_labels(
             stacklevel=2,
         )
     pairs = None
-    if learn == "soft" and np.any(np.diff(votes.offsets) > 1):
+    if learn == "soft" and has_pairs(model) and np.any(np.diff(votes.offsets) > 1):
         rows, pairs = path_labels(model, votes)
     else:
         rows = label_rows(model, votes)
@@ -78,6 +78,9 @@ def soft_labels(
         if told != "model":
             rows[~heard.fired] = _of_silence(told, len(model.labels_), outside)
         rows[sure < min_confidence] = 1.0
+        if min_confidence and (sure < min_confidence).all():
+            most = f"the label model is nowhere surer than {sure.max(initial=0.0):.4g}"
+            raise SettingError(f"min_confidence is {min_confidence:g}, but {most}; there is nothing to learn from")
     cuts = votes.offsets[1:-1]
     return SoftLabels(
         np.split(rows, cuts),
@@ -102,7 +105,8 @@ def _check(learn: str, silent: float | str | None, min_confidence: float, keep: 
     if keep == 0.0:
         raise SettingError("keep is 0, which leaves nothing to learn from; expected a share above that")
     is_share = isinstance(silent, int | float) and not isinstance(silent, bool) and 0.0 < silent < 1.0
-    if not (silent is None or silent in ("model", "unknown") or is_share):
+    is_word = isinstance(silent, str) and silent in ("model", "unknown")
+    if not (silent is None or is_word or is_share):
         raise SettingError(f"silent is {shown(silent)}; expected model, unknown, or a number between 0 and 1")
     if learn != "evidence" and (silent is not None or min_confidence > 0.0):
         name = "silent" if silent is not None else "min_confidence"

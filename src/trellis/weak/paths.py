@@ -27,6 +27,11 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 
+def has_pairs(model: LabelModel) -> bool:
+    """Whether it says more of neighbours than of each token by itself."""
+    return not model.independent or model.own_space_.encoding != model.space_.encoding
+
+
 def path_labels(model: LabelModel, votes: Votes) -> tuple[F64, F64]:
     """P(label) of each token, F64[tokens, labels], and how often one label is expected to follow another,
     F64[sentences, labels, labels]; both of `model.labels_`."""
@@ -45,6 +50,8 @@ def path_labels(model: LabelModel, votes: Votes) -> tuple[F64, F64]:
 
 def label_rows(model: LabelModel, votes: Votes) -> F64:
     """The first of these alone."""
+    if not has_pairs(model):
+        return model.probabilities(votes)
     spelling = _Spelling(model.space_, model.own_space_)
     return np.concatenate(
         [np.zeros((0, len(model.labels_))), *(spelling.nodes(*walked) for walked in model.walks(votes))]

@@ -44,6 +44,8 @@ def teach(
     if rounds and more.get("checkpoint") is not None:
         raise SettingError("a training of several rounds keeps no checkpoint; leave out rounds, or the checkpoint")
     learner: Any = tagger
+    if not callable(getattr(learner, "fit", None)):
+        raise SettingError(f"{shown(tagger)} cannot be taught; expected a tagger or a classifier: tr.CRF(...)")
     _check_names(learner, more)
     if learn is None and not getattr(tagger, "learns_evidence", True):
         learn = "soft"

@@ -27,6 +27,7 @@ def test_a_pair_may_have_several_relations_and_has_a_direction():
     assert ("Oslo", "in", "Norway") in kb
     assert ("Norway", "in", "Oslo") not in kb
     assert "Oslo" not in kb
+    assert (["Oslo"], "in", "Norway") not in kb
     assert list(kb) == FACTS
     assert len(kb) == 3
     assert kb.relations == ("founder", "works_for", "in")
@@ -90,8 +91,10 @@ def test_types_come_from_entities_or_from_the_arguments_of_relations():
 
 
 def test_without_arguments_the_types_of_the_facts_count():
-    kb = KnowledgeBase(FACTS, types={"Oslo": "CITY", "Norway": "COUNTRY"})
+    kb = KnowledgeBase(FACTS[2:], types={"Oslo": "CITY", "Norway": "COUNTRY"})
     assert kb.argument_types == {("CITY", "COUNTRY")}
+    assert not kb.fits("PER", "ORG")
+    assert KnowledgeBase(FACTS, types={"Oslo": "CITY", "Norway": "COUNTRY"}).fits("PER", "ORG")  # of the other facts
     assert KnowledgeBase(FACTS).fits("X", "Y")
 
 

@@ -60,6 +60,22 @@ def test_no_name_is_in_the_words_around_a_pair():
     assert {one["before"] for one in cut if {one["subject"], one["object"]} == {"Ann Lee", "Oak Bank"}} == {"met"}
 
 
+def test_a_relation_of_which_no_types_are_known_may_have_any():
+    kb = KnowledgeBase(
+        [("Ann", "works_for", "Oak"), ("Bo", "born_in", "Oslo")], arguments={"works_for": ("PER", "ORG")}
+    )
+    text = text_of("Bo left Oslo", "Ann left Oslo", entity=["B-PER O B-LOC", "B-PER O B-LOC"])
+    made = relate(kb, text, entities="entity", negatives=1.0)
+    assert made.counts.examples["born_in"] == 1
+    assert made.counts.types_unfit == 0
+
+
+def test_a_fact_counts_whatever_types_the_text_has():
+    text = text_of("Ann Lee left Oak Bank", entity=["B-LOC I-LOC O B-LOC I-LOC"])
+    made = relate(KB, text, entities="entity", negatives=1.0)
+    assert (made.counts.examples["founder"], made.counts.types_unfit) == (1, 1)  # the other direction
+
+
 def test_a_column_marks_names_that_the_base_does_not_know():
     text = text_of("Bo Ek met Lee at Oak Bank Hall", entity=["B-PER I-PER O O O B-LOC I-LOC I-LOC"])
     assert found(text, entities="entity") == [

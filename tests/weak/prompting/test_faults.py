@@ -337,10 +337,11 @@ def test_what_cannot_be_read_has_its_cost(fault, asking):
 def test_one_that_fails_or_is_interrupted_ends_the_others(asking):
     slow, function = asking(batch=1, parallel=1)
     slow.always = lambda texts: [time.sleep(0.05), good(texts)][1]
-    with serving() as (broken, url), pytest.raises(EndpointError, match="'broken'.* 401: no"):
+    with serving() as (broken, url):
         broken.always = lambda texts: [time.sleep(0.1), http(401, "no")][1]
         other = weak.prompted(["A"], model="m", base_url=url, batch=1, name="broken")
-        weak.apply([other, function], [{"text": text} for text in TEXTS], threads=2)
+        with pytest.raises(EndpointError, match=r"'broken'.* 401: no"):
+            weak.apply([other, function], [{"text": text} for text in TEXTS], threads=2)
     assert 0 < len(slow.asked) < len(TEXTS)
 
 

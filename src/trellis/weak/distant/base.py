@@ -41,7 +41,8 @@ class KnowledgeBase:
 
     facts: (subject, relation, object) of each. aliases: entity -> other names. types: entity -> type. arguments:
     relation -> (type of subjects, type of objects), or several of these; of a relation for which none are given they
-    are those of its facts whose entities have types. lower: whether case is ignored where names are looked for.
+    are those of its facts, and may be any where the entities of a fact have no type. lower: whether case is ignored
+    where names are looked for.
 
     `relations` and `entities` are in order of first appearance, `len` is the number of facts; `duplicates` counts facts
     that were given more than once, `ambiguous` names that stand for several entities.
@@ -96,6 +97,7 @@ class KnowledgeBase:
         self._types: dict[str, str] = {}
         self._aliases: list[tuple[str, str]] = []
         self._arguments: dict[str, list[tuple[str, str]]] = {}
+        self._fits: dict[tuple[str, str], bool] = {}
         known: dict[str, None] = {}
         for (subject, relation, object_), fail in facts:
             if relation not in known:
@@ -175,7 +177,7 @@ class KnowledgeBase:
         )
 
     def __contains__(self, fact: object) -> bool:
-        if not isinstance(fact, tuple) or len(fact) != 3:
+        if not isinstance(fact, tuple) or len(fact) != 3 or not all(isinstance(part, str) for part in fact):
             return False
         return fact[1] in self._facts.get((fact[0], fact[2]), ())
 
@@ -201,22 +203,21 @@ class KnowledgeBase:
 
     @cached_property
     def argument_types(self) -> frozenset[tuple[str, str]]:
-        """Types of subject and object that some relation has; empty where nothing is known of types."""
+        """Types of subject and object that some relation has, `_` where any may be, as nothing is known of it."""
         found = {pair for pairs in self._arguments.values() for pair in pairs}
         for (subject, object_), relations in self._facts.items():
-            a, b = self._types.get(subject), self._types.get(object_)
-            if a is not None and b is not None and any(relation not in self._arguments for relation in relations):
-                found.add((a, b))
+            if any(relation not in self._arguments for relation in relations):
+                found.add((self._types.get(subject, UNKNOWN), self._types.get(object_, UNKNOWN)))
         return frozenset(found)
 
     def fits(self, subject_type: str, object_type: str) -> bool:
         """Whether some relation may hold between such types; `_`, an unknown one, may be any."""
-        pairs = self.argument_types
-        if not pairs or (subject_type == UNKNOWN and object_type == UNKNOWN):
-            return True
-        if UNKNOWN in (subject_type, object_type):
-            return any(subject_type in (a, UNKNOWN) and object_type in (b, UNKNOWN) for a, b in pairs)
-        return (subject_type, object_type) in pairs
+        known = self._fits.get((subject_type, object_type))
+        if known is None:
+            pairs = self.argument_types
+            known = not pairs or any(_may_be(subject_type, a) and _may_be(object_type, b) for a, b in pairs)
+            self._fits[subject_type, object_type] = known
+        return known
 
     @cached_property
     def phrases(self) -> tuple[Phrases, list[str]]:
@@ -225,6 +226,10 @@ class KnowledgeBase:
             raise SettingError("the knowledge base has no name to look for; give it facts")
         number = np.arange(len(self._entity), dtype=np.int64)
         return Phrases(Gazetteer(list(self._entity), [], number, number), self.lower), list(self._entity.values())
+
+
+def _may_be(one: str, other: str) -> bool:
+    return one == other or UNKNOWN in (one, other)
 
 
 def _checked(relation: str, fail: Failing) -> str:

@@ -60,8 +60,9 @@ def candidates_in(
     entities: str | None = None,
 ) -> Iterator[Record]:
     """Both directions of every pair of different entities in a sentence, of types between which some relation of the
-    base may hold. Of several mentions of the two those that are nearest to each other are taken, so a sentence has one
-    record for a direction. first: how many sentences there are before these. What is left out is counted."""
+    base may hold, or between which there is a fact. Of several mentions of the two those that are nearest to each other
+    are taken, so a sentence has one record for a direction. first: how many sentences there are before these. What is
+    left out is counted."""
     words = next(iter(corpus.columns.values())) if word is None else corpus[word]
     mentions = mentions_in(kb, corpus, word, entities)
     counts.sentences += len(corpus)
@@ -79,7 +80,8 @@ def candidates_in(
                 continue
             fields = None
             for subject, object_ in ((i, j), (j, i)):
-                if not kb.fits(mentions.type[subject], mentions.type[object_]):
+                fact = kb.relations_of(mentions.entity[subject], mentions.entity[object_])
+                if not (fact or kb.fits(mentions.type[subject], mentions.type[object_])):
                     counts.types_unfit += 1
                     continue
                 fields = fields or sentence.around(i, j, limits)

@@ -8,7 +8,7 @@ Gold relations are (sentence, subject, relation, object), sentences from 1 on; i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,9 @@ def stated(records: Sequence[dict[str, Any]], relations: Sequence[str | None]) -
     """What is predicted of records, `none` and None left out."""
     if len(records) != len(relations):
         raise DataError(f"{len(relations)} relations for {len(records)} records; expected one for each")
+    for i, record in enumerate(records, 1):
+        if not isinstance(record, Mapping) or not {"sentence", "subject", "object"} <= record.keys():
+            raise DataError(f"record {i} has no sentence, subject and object; expected records as `relate` makes them")
     return {
         (record["sentence"], record["subject"], relation, record["object"])
         for record, relation in zip(records, relations, strict=True)

@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, NotFittedError, SettingError
-from trellis.labels import convert, runs
+from trellis.labels import convert
 from trellis.metrics import Report
 from trellis.models.base import Estimator
 from trellis.store import from_bytes, to_bytes
 from trellis.weak.beside import Beside, check_dev, scored
 from trellis.weak.conflicts import spoken
 from trellis.weak.em import Climb
+from trellis.weak.models.walks import Walk, independent_walks
 from trellis.weak.space import Space
 from trellis.weak.votes import ABSTAINS, Votes
 
@@ -33,10 +34,7 @@ if TYPE_CHECKING:
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 Dev = tuple[Votes, I32]  # votes, and gold labels as numbers of the labels voted for, -1 where not known
-
-_PAIRS = 1 << 22  # of labels, in memory at a time: 32 MB
 
 _log = logging.getLogger("trellis")
 
@@ -48,6 +46,7 @@ class LabelModel(Estimator):
     name: ClassVar[str]
     needs_votes: ClassVar[bool] = True
     hears_links: ClassVar[bool] = False
+    independent: ClassVar[bool] = True  # tokens, given the votes; a model that knows better has `_walks` of its own
 
     functions_: tuple[str, ...]
     linkers_: tuple[str, ...]
@@ -120,9 +119,8 @@ class LabelModel(Estimator):
         """P(label | votes), F64[tokens, labels], for the labels `own_labels`."""
         return self._probabilities(self._fitting(votes))
 
-    def walks(self, votes: Votes) -> Iterator[tuple[F64, F64, I64]]:
-        """For runs of sentences, one after the other: P(label), F64[tokens, own labels], P(label before, label),
-        F64[tokens, own labels, own labels] (nothing of use at first tokens), and offsets I64[sentences + 1]."""
+    def walks(self, votes: Votes) -> Iterator[Walk]:
+        """How probable labels and pairs of labels are, `own_labels`, for runs of sentences one after the other."""
         return self._walks(self._fitting(votes))
 
     def best(self, votes: Votes) -> I32:
@@ -217,17 +215,8 @@ class LabelModel(Estimator):
     def _probabilities(self, votes: Votes) -> F64:
         raise NotImplementedError
 
-    def _walks(self, votes: Votes) -> Iterator[tuple[F64, F64, I64]]:
-        """Tokens are independent, unless a model knows better."""
-        chances = self._probabilities(votes)
-        for first, last in runs(votes.offsets, tokens_at_once(len(self.own_labels))):
-            offsets = votes.offsets[first : last + 1]
-            nodes, arcs = (
-                chances[offsets[0] : offsets[-1]],
-                np.zeros((int(offsets[-1] - offsets[0]), *chances.shape[1:] * 2)),
-            )
-            arcs[1:] = nodes[:-1, :, None] * nodes[1:, None, :]
-            yield nodes, arcs, offsets - offsets[0]
+    def _walks(self, votes: Votes) -> Iterator[Walk]:
+        return independent_walks(self._probabilities(votes), votes.offsets)
 
     def _decoded(self, votes: Votes) -> I32:
         """The labels of the own space; of labels that are equally probable, the one that is more frequent."""
@@ -308,11 +297,6 @@ class LabelModel(Estimator):
         _log.info("%s", self.beside_.as_text())
         for text in self.beside_.warnings():
             warnings.warn(text, stacklevel=3)
-
-
-def tokens_at_once(labels: int) -> int:
-    """As many as may have a block of pairs of labels each."""
-    return max(1, _PAIRS // labels**2)
 
 
 def check_votes(votes: object) -> None:

@@ -28,10 +28,11 @@ from trellis.labels import first_tokens, legal_transitions, runs
 from trellis.lattice import Chain
 from trellis.weak.em import check_settings, climb
 from trellis.weak.emissions import Evidence
-from trellis.weak.models.contract import LabelModel, tokens_at_once
+from trellis.weak.models.contract import LabelModel
 from trellis.weak.models.dawid_skene import check_positive
 from trellis.weak.models.majority import shares, tally
 from trellis.weak.models.tensors import emissions_from, emissions_in, shares_of
+from trellis.weak.models.walks import Walk, tokens_at_once
 from trellis.weak.space import Space
 from trellis.weak.structure import Structure
 from trellis.weak.votes import Votes
@@ -52,6 +53,7 @@ class HMMAggregator(LabelModel):
     """structure: see `structure`; anchor and smoothing: see `emissions`; space: "iob2" or "io"."""
 
     name = "hmm"
+    independent = False
 
     def __init__(
         self,
@@ -157,7 +159,7 @@ class HMMAggregator(LabelModel):
         for piece in self._pieces(votes) if most is None else runs(votes.offsets, most):
             yield self._chain(scores, votes, piece)
 
-    def _walks(self, votes: Votes) -> Iterator[tuple[F64, F64, I64]]:
+    def _walks(self, votes: Votes) -> Iterator[Walk]:
         for chain in self._chains(votes, tokens_at_once(len(self.own_labels))):
             answer = chain.marginals(each_arc=True)
             assert answer.arcs is not None
