@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import trellis as tr
-from trellis.cli import texts as cli_texts
+from trellis.cli import tag_texts
 
 COMMENTS = [
     ("Check out my channel", "SPAM"),
@@ -161,7 +161,7 @@ class TestTag:
 
     def test_batches_change_nothing(self, run, folder, monkeypatch):
         whole = run("tag", folder / "m", folder / "comments.jsonl", "--marginals")[1]
-        monkeypatch.setattr(cli_texts, "_AT_ONCE", 5)
+        monkeypatch.setattr(tag_texts, "_AT_ONCE", 5)
         assert run("tag", folder / "m", folder / "comments.jsonl", "--marginals")[1] == whole
 
     def test_an_endless_pipe_is_answered_as_it_comes(self, folder):

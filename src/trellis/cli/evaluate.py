@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trellis.cli import options, texts
+from trellis.cli import options
 from trellis.cli.choosing import is_cascade, is_of_texts, refuse_items, tagger_from
 from trellis.cli.column_names import own_names
 from trellis.cli.console import print_json, say
 from trellis.cli.scoring import Scoring, ScoringCommand, scoring_options
+from trellis.cli.texts import evaluate_texts
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def evaluate(
       trellis eval chunk.trellis test.txt --scheme strict --known train.txt --intervals
     """
     from trellis.corpus import read_conll
-    from trellis.metrics import compare_wholes, known_words
+    from trellis.metrics import known_words
 
     scoring = Scoring.of(asked, comments, file)
     crf = tagger_from(model, texts=True).set_params(threads=threads)
@@ -58,14 +59,7 @@ def evaluate(
             raise SettingError(
                 "--columns, --at-most-once, --penalties and --known are for column files; leave them out"
             )
-        began = time.perf_counter()
-        gold, said, offsets = texts.labelled(crf, file, crf.target)
-        report = compare_wholes(gold, said)
-        speed = len(gold) / (time.perf_counter() - began)
-        beside, more = scoring.beside(gold, said, offsets, report, None)
-        print("\n".join([report.as_text(), *beside]))
-        if json:
-            print_json({**report.as_json(), **more, "tokens_per_second": speed})
+        evaluate_texts(crf, file, scoring, json)
         return
     refuse_items(file, model)
     if not (columns or crf.columns_):

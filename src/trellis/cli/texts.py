@@ -1,20 +1,19 @@
-"""What `trellis train`, `eval` and `tag` do with whole texts: files of items in place of column files."""
+"""What `trellis train` and `eval` do with whole texts: files of items in place of column files."""
 
 from __future__ import annotations
 
-import io
-import itertools
-import re
-from collections.abc import Iterator
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from trellis.cli.column_names import LABEL
+from trellis.cli.console import print_json
 from trellis.cli.lessons import Asked, Lesson
+from trellis.cli.scoring import Scoring
 from trellis.cli.soft import ROUNDED, check_believed, is_evidence, teaching
-from trellis.cli.weak_votes import is_items
+from trellis.cli.tag_texts import PROBABILITIES
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -23,11 +22,6 @@ if TYPE_CHECKING:
     from trellis.weak import Items
 
 TYPE = "text-classifier"
-PREDICTED, PROBABILITIES = "predicted", "probabilities"
-_AT_ONCE = 1000  # texts
-_OBJECT = re.compile(
-    rb'\s*\{\s*(["}]|$)'
-)  # how a line begins that is an object of JSON, rather than a text with a brace
 _TEXTS = "texts"  # the usual features
 
 
@@ -116,7 +110,21 @@ def _taught(path: str, label_model: str, settings: dict[str, Any]) -> tuple[Item
     return items, fit
 
 
-def labelled(model: TextClassifier, file: str, target: str) -> tuple[Column, Column, Any]:
+def evaluate_texts(model: TextClassifier, file: str, scoring: Scoring, as_json: bool) -> None:
+    """What `trellis eval` says of a classifier of texts."""
+    from trellis.metrics import compare_wholes
+
+    began = time.perf_counter()
+    gold, said, offsets = _labelled(model, file, model.target or LABEL)
+    report = compare_wholes(gold, said)
+    speed = len(gold) / (time.perf_counter() - began)
+    beside, more = scoring.beside(gold, said, offsets, report, None)
+    print("\n".join([report.as_text(), *beside]))
+    if as_json:
+        print_json({**report.as_json(), **more, "tokens_per_second": speed})
+
+
+def _labelled(model: TextClassifier, file: str, target: str) -> tuple[Column, Column, Any]:
     """Gold and predicted labels of the items whose labels are known, and offsets of sentences of one token."""
     import numpy as np
 
@@ -129,85 +137,3 @@ def labelled(model: TextClassifier, file: str, target: str) -> tuple[Column, Col
     records = [items.records[i] for i in known.tolist()]
     gold = Column(items.gold[known], list(items.labels)).compact()
     return gold, model.predict_column(records), np.arange(len(known) + 1, dtype=np.int64)
-
-
-def tagged(model: TextClassifier, file: str, marginals: bool) -> Iterator[tuple[int, bytes]]:
-    """How many texts, and their lines with labels: JSON lines as items, other files as one text a line."""
-    from trellis.weak.item_json import BOM, lines_of, opened
-
-    if is_items(file):
-        yield from _tagged_items(model, file, marginals)
-        return
-    with opened(file) as source:
-        lines = lines_of(source)
-        start = [next(lines, b"").removeprefix(BOM)]
-        while start[-1].isspace():  # as many lines as it takes to tell
-            start.append(next(lines, b""))
-        tag = _tagged_records if _OBJECT.match(start[-1]) else _tagged_lines
-        yield from tag(model, file, itertools.chain(filter(None, start), lines), marginals)
-
-
-def _tagged_items(model: TextClassifier, file: str, marginals: bool) -> Iterator[tuple[int, bytes]]:
-    from trellis.weak.item_files import item_records
-
-    yield from _answered(model, file, item_records(file, None), marginals)
-
-
-def _tagged_records(
-    model: TextClassifier, file: str, lines: Iterator[bytes], marginals: bool
-) -> Iterator[tuple[int, bytes]]:
-    from trellis.weak.item_json import records_of
-
-    yield from _answered(model, file, records_of(lines, file, None), marginals, 1)
-
-
-def _answered(
-    model: TextClassifier, file: str, records: Iterator[tuple[int | None, Any]], marginals: bool, many: int = _AT_ONCE
-) -> Iterator[tuple[int, bytes]]:
-    """In batches of so many, one by one where more may never come."""
-    import json
-
-    import numpy as np
-
-    from trellis.weak import Items
-
-    while batch := list(itertools.islice(records, many)):
-        for line, record in batch:
-            for name in (PREDICTED, *([PROBABILITIES] if marginals else [])):
-                if name in record:
-                    raise DataError(
-                        f"there is a field '{name}' already, which would be replaced; rename it", file, line
-                    )
-        own = [record for _, record in batch]
-        lines = None if batch[0][0] is None else np.array([line for line, _ in batch], np.int64)
-        items = Items(own, None, None, (), None, file, lines)
-        chances = model.predict_proba(items).tolist() if marginals else None
-        out = io.StringIO()
-        for i, (record, label) in enumerate(zip(own, model.predict(items), strict=True)):
-            more = {} if chances is None else {PROBABILITIES: dict(zip(model.classes_, chances[i], strict=True))}
-            out.write(json.dumps({**record, PREDICTED: label, **more}, ensure_ascii=False) + "\n")
-        yield len(batch), out.getvalue().encode()
-
-
-def _tagged_lines(
-    model: TextClassifier, file: str, lines: Iterator[bytes], marginals: bool
-) -> Iterator[tuple[int, bytes]]:
-    many = 1 if file == "-" else _AT_ONCE
-    number = 0
-    while batch := list(itertools.islice(lines, many)):
-        texts = []
-        for line in batch:
-            number += 1
-            try:
-                texts.append(line.decode("utf-8").rstrip("\r\n"))
-            except UnicodeDecodeError as error:
-                what = f"byte 0x{line[error.start]:02x} is not valid UTF-8; convert the file (for example with iconv)"
-                raise DataError(what, file, number) from None
-        chances = model.predict_proba(texts).tolist() if marginals else None
-        out = []
-        for i, (text, label) in enumerate(zip(texts, model.predict(texts), strict=True)):
-            columns = [label, text]
-            if chances is not None:
-                columns[1:1] = [f"{name}:{p:.6f}" for name, p in zip(model.classes_, chances[i], strict=True)]
-            out.append("\t".join(columns) + "\n")
-        yield len(batch), "".join(out).encode()
