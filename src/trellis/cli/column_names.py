@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from trellis.cli import options
+from trellis.cli.output import write_output
 from trellis.errors import DataError
 
 LABEL, CHANCE = "label", "p:"  # what `trellis weak label` calls the columns that it adds, the second with the label
@@ -14,12 +16,28 @@ def own_names(path: str, columns: str | None) -> list[str] | None:
     """As given, or as in `FILE.columns`, which is written beside a file whose columns have names."""
     if columns is not None:
         return options.names_of(columns)
-    return _beside(path, Path(f"{path}.columns"))
+    return _beside(path, Path(_beside_of(path)))
 
 
 def names_for(path: str, columns: str | None) -> list[str] | None:
     """The same, or as in `columns.txt` in its folder, as sets of votes have it."""
     return own_names(path, columns) or _beside(path, Path(path).parent / "columns.txt")
+
+
+def outputs(output: str | None) -> dict[str, str | None]:
+    """What is written where columns have names: --output, and the names beside it."""
+    if output is None or output == "-":
+        return {"--output": output}
+    return {"--output": output, "--output, the names of its columns:": _beside_of(output)}
+
+
+def write_names(output: str, names: Iterable[str]) -> None:
+    """Those of the columns of a file, which is there by now."""
+    write_output(_beside_of(output), "".join(f"{name}\n" for name in names).encode())
+
+
+def _beside_of(path: str) -> str:
+    return f"{path}.columns"
 
 
 def _beside(path: str, beside: Path) -> list[str] | None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
-from trellis.cli.column_names import names_for
+from trellis.cli.column_names import names_for, outputs, write_names
 from trellis.cli.console import measuring, print_json, say
-from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings, write_output
+from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings
 from trellis.cli.weak_votes import coarse_of
 from trellis.errors import SettingError
 
@@ -61,7 +61,7 @@ def apply_(
     from trellis.weak.functions.running import with_asked
 
     check_json(json, output)
-    check_outputs({"--output": output}, [functions, file])
+    check_outputs(outputs(output), [functions, file])
     loaded = load_functions(functions)
     table = coarse_of(coarse) or loaded.coarse
     how = {"labels": loaded.labels, "coarse": table, "workers": workers, "threads": threads}
@@ -128,11 +128,11 @@ def _on_columns(
                 write_all(sink, append_columns(piece, _spelt(votes, added)))
             else:
                 write_all(sink, piece.data)
-    every = "\n".join([*(names or []), *added]) + "\n"
+    every = [*(names or []), *added]
     if output is None or output == "-":
-        say(f"columns: {','.join(every.split())}")
+        say(f"columns: {','.join(every)}")
     else:
-        write_output(f"{output}.columns", every.encode())
+        write_names(output, every)
     return tally
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trellis.cli import options
-from trellis.cli.column_names import CHANCE, LABEL, names_for
+from trellis.cli.column_names import CHANCE, LABEL, names_for, outputs, write_names
 from trellis.cli.console import print_json, say
-from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings, write_output
+from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings
 from trellis.cli.weak_votes import is_items
 from trellis.errors import DataError, SettingError
 
@@ -61,8 +61,9 @@ def label_(
     from trellis.weak import load
 
     check_json(json, output)
-    check_outputs({"--output": output}, [model, file])
+    check_outputs(outputs(output), [model, file])
     believed = load(model)
+    names: list[str] = []
     with saying_warnings(), ExitStack() as stack:
         sink = open_sink(output, stack)
         if jsonl and (items or is_items(file) or marginals or keep_votes):
@@ -74,7 +75,9 @@ def label_(
         elif items or is_items(file):
             tally = _items(believed, file, sink, name, marginals, keep_votes)
         else:
-            tally = _tokens(believed, file, sink, output, columns, marginals, keep_votes, comments, stack)
+            tally, names = _tokens(believed, file, sink, columns, marginals, keep_votes, comments, stack)
+    if names and output is not None and output != "-":
+        write_names(output, names)
     done = ", ".join(counted(many, what.removesuffix("s")) for what, many in tally.items())
     say(f"{done} labelled by {believed.name}")
     if json:
@@ -85,13 +88,13 @@ def _tokens(
     model: LabelModel,
     file: str,
     sink: Any,
-    output: str | None,
     columns: str | None,
     marginals: bool,
     keep_votes: bool,
     comments: bool,
     stack: ExitStack,
-) -> dict[str, int]:
+) -> tuple[dict[str, int], list[str]]:
+    """How much there was, and the names of the columns, if there was any."""
     from trellis.corpus import stream_conll
     from trellis.files import open_bytes, write_all
 
@@ -107,9 +110,7 @@ def _tokens(
         tally["sentences"] += len(piece.corpus)
         tally["tokens"] += piece.corpus.tokens
     added = [LABEL, *(f"{CHANCE}{label}" for label in model.labels_ if marginals)]
-    if output is not None and output != "-":
-        write_output(f"{output}.columns", ("\n".join([*names, *added]) + "\n").encode())
-    return tally
+    return tally, [*names, *added] if names else []
 
 
 def _sentences(
