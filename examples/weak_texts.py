@@ -108,6 +108,9 @@ praise: I will be back for the lamp, it is lovely!
 """.strip().splitlines()
 
 
+PRIORS = (0.3, 1.0, 3.0)
+
+
 def on_messages() -> None:
     items = [{"text": text} for text in MESSAGES]
     votes = weak.apply(FUNCTIONS, items)
@@ -137,13 +140,14 @@ def on_folder(folder: Path) -> None:
         print(f"| {name}, the votes alone | {' | '.join(f'{score:.2f}' for score in scores)} |", flush=True)
     tried = []
     for learn in ("hard", "soft", "evidence"):
-        for l2 in (0.3, 1.0, 3.0):
+        for l2 in PRIORS:
             classifier = weak.teach(tr.TextClassifier(l2=l2), train.texts, model, train.votes, learn=learn)
             tried.append((*scores_of(classifier, valid, test), f"classifier, {learn}, l2 {l2}"))
             print("| {2} | {0:.2f} | {1:.2f} |".format(*tried[-1]), flush=True)
     print("| **chosen: {2}** | {0:.2f} | {1:.2f} |".format(*max(tried, key=lambda one: one[0])))
-    gold = tr.TextClassifier().fit(train.texts, [train.labels[k] for k in train.gold])
-    print("| classifier, gold labels | {:.2f} | {:.2f} |".format(*scores_of(gold, valid, test)))
+    right = [train.labels[k] for k in train.gold]
+    trained = [(*scores_of(tr.TextClassifier(l2=l2).fit(train.texts, right), valid, test), l2) for l2 in PRIORS]
+    print("| classifier, gold labels, l2 {2} | {0:.2f} | {1:.2f} |".format(*max(trained, key=lambda one: one[0])))
 
 
 def scores_of(classifier: tr.TextClassifier, *parts: weak.Items) -> list[float]:

@@ -22,16 +22,7 @@ from trellis.features.notation import parse_templates
 from trellis.features.template import View, quoted
 
 COLUMNS = ["word", "pos", "é", "word-form", "class", "chunk"]
-PAIRS = [
-    "text",
-    "subject_type",
-    "object_type",
-    "order",
-    "distance",
-    "pattern",
-    "before",
-    "between",
-]  # what `relations` reads
+PAIRS = "text subject_type object_type order distance pattern before between".split()  # what `relations` reads
 word, pos = columns("word", "pos")
 
 

@@ -17,16 +17,7 @@ from trellis.features.notation import parse_templates
 from trellis.features.template import CRFPP, WAPITI, Part, View, can_be_written, quoted, unquoted
 
 COLUMNS = ["word", "pos", "chunk"]
-PAIRS = [
-    "text",
-    "subject_type",
-    "object_type",
-    "order",
-    "distance",
-    "pattern",
-    "before",
-    "between",
-]  # what `relations` reads
+PAIRS = "text subject_type object_type order distance pattern before between".split()  # what `relations` reads
 
 
 def parsed(text, columns=COLUMNS, target="chunk"):
