@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trellis.engine import ThreadedObjective
@@ -23,6 +23,8 @@ from trellis.scoring import WeightLayout, observed_layout, with_observed_arcs
 
 SMOOTHING = 0.1
 BOUNDS = ["tokens", "paths"]
+# a share of paths that is 0 comes out as some roundings, and a change multiplies it by up to 1e6, where 1e-12 is certain
+ROUNDED = {"tokens": 1e-9, "paths": 64 * np.finfo(float).eps * 1e6}
 LOSSES = {"exp": (50.0, False), "tangent soon": (1.5, False), "log": (0.0, False), "uniform": (1.0, True)}
 
 each_bound = pytest.mark.parametrize("by", BOUNDS)
@@ -215,6 +217,7 @@ def one_round(boosting, theta, straight_from, uniform, by, search=False, count=1
 
 @each_bound
 @given(problem=problems, loss=losses, start=st.sampled_from([0.0, 0.5]))
+@example(problem=make_problem(1344342303, 2, [1], valued=True, everything=True), loss=(50.0, False), start=0.5)
 def test_a_round_makes_the_change_that_its_bound_likes_best(by, problem, loss, start):
     straight_from, uniform = loss
     theta, slow = some_theta(problem, scale=start), slow_of(problem)
@@ -230,7 +233,7 @@ def test_a_round_makes_the_change_that_its_bound_likes_best(by, problem, loss, s
     after = theta.copy()
     after[k] += change
     np.testing.assert_array_equal(done.theta, after)
-    assert done.bound[0] == pytest.approx(bounds[k](change), rel=1e-9, abs=1e-9 * total)
+    assert done.bound[0] == pytest.approx(bounds[k](change), rel=1e-9, abs=ROUNDED[by] * total)
     assert done.bound[0] <= best + 1e-9 * total
     assert done.loss[0] == pytest.approx(slow.loss(after, straight_from, uniform), rel=1e-9, abs=1e-12)
 
