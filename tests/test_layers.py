@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,13 @@ def test_tagging_a_little_text_needs_no_compiler(small_model, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", script, tmp_path / "m"], capture_output=True, text=True, check=True)
     assert {"numba", "scipy"}.isdisjoint(done.stdout.split())
+
+
+@pytest.mark.parametrize("package", [path.parent for path in MODULES if path.name == "__init__.py"], ids=named)
+def test_what_a_package_imports_when_it_is_used_is_not_hidden_by_a_module_of_that_name(package):
+    module = import_module(".".join(["trellis", *package.relative_to(PACKAGE).parts]))
+    files = {path.name.removesuffix(".py") for path in package.iterdir()}
+    assert files & set(vars(module).get("_HOMES", ())) == set()
 
 
 def test_every_public_name_can_be_imported():

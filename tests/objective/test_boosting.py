@@ -23,7 +23,7 @@ from trellis.scoring import WeightLayout, observed_layout, with_observed_arcs
 
 SMOOTHING = 0.1
 BOUNDS = ["tokens", "paths"]
-# a share of paths that is 0 comes out as some roundings, and a change multiplies it by up to 1e6, where 1e-12 is certain
+# a share of paths that is 0 comes out as some roundings, which a change multiplies by up to 1e6: 1e-12 is certain there
 ROUNDED = {"tokens": 1e-9, "paths": 64 * np.finfo(float).eps * 1e6}
 LOSSES = {"exp": (50.0, False), "tangent soon": (1.5, False), "log": (0.0, False), "uniform": (1.0, True)}
 

@@ -324,6 +324,14 @@ def test_requests_under_way_are_part_of_the_cost(asking):
     assert (len(model.asked), function.usage.cost) == (5, pytest.approx(0.00055))
 
 
+def test_what_waits_for_the_budget_is_not_sent_after_a_refusal(asking):
+    model, function = asking(parallel=8, batch=1, max_cost=1, prices=(1.0, 1.0))
+    model.always = lambda texts: [time.sleep(0.1), http(401, "no")][1]
+    with pytest.raises(EndpointError, match="401"):
+        function.on(TEXTS)
+    assert (len(model.asked), function.usage.requests) == (1, 1)
+
+
 @pytest.mark.parametrize("fault", ["no JSON", "no UTF-8", "a cut body"])
 def test_what_cannot_be_read_has_its_cost(fault, asking):
     model, function = asking(batch=1, max_cost=0.0006, prices=(1.0, 1.0))
@@ -334,14 +342,16 @@ def test_what_cannot_be_read_has_its_cost(fault, asking):
     assert function.usage.cost > 0
 
 
-def test_one_that_fails_or_is_interrupted_ends_the_others(asking):
+@pytest.mark.parametrize("first", [True, False])
+def test_one_that_fails_or_is_interrupted_ends_the_others(first, asking):
     slow, function = asking(batch=1, parallel=1)
     slow.always = lambda texts: [time.sleep(0.05), good(texts)][1]
     with serving() as (broken, url):
         broken.always = lambda texts: [time.sleep(0.1), http(401, "no")][1]
         other = weak.prompted(["A"], model="m", base_url=url, batch=1, name="broken")
+        both = [other, function] if first else [function, other]
         with pytest.raises(EndpointError, match=r"'broken'.* 401: no"):
-            weak.apply([other, function], [{"text": text} for text in TEXTS], threads=2)
+            weak.apply(both, [{"text": text} for text in TEXTS], threads=2)
     assert 0 < len(slow.asked) < len(TEXTS)
 
 

@@ -123,8 +123,17 @@ def test_elsewhere_a_key_is_needed_and_http_is_warned_of_once(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     function = weak.prompted(["A"], model="m", base_url="http://model.invalid/v1")
     with pytest.warns(UserWarning, match=r"texts and the key travel to model\.invalid in the open"):
-        function._endpoint()
-    function._endpoint()
+        function._endpoint("http://model.invalid/v1")
+    function._endpoint("http://model.invalid/v1")
+
+
+def test_what_the_cache_has_needs_no_key(asking, monkeypatch, tmp_path):
+    _, function = asking(cache=tmp_path / "c", key_variable="OTHER_KEY")
+    weak.apply(function, ["spam"])
+    monkeypatch.setenv("OTHER_KEY", "none of these")
+    assert labels_of(weak.apply(function, ["spam"])) == ["SPAM"]
+    with pytest.raises(SettingError, match="OTHER_KEY has cannot be a key"):
+        weak.apply(function, ["ham"])
 
 
 def test_where_to_ask_may_come_from_the_environment(served, monkeypatch):

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from trellis.weak.functions.consistency import consistent
     from trellis.weak.functions.constraints import shape, words
     from trellis.weak.functions.contract import LabelingFunction
+    from trellis.weak.functions.language_models import prompted
     from trellis.weak.functions.linking import linked
     from trellis.weak.functions.lists import gazetteer
     from trellis.weak.functions.loading import Loaded, load_functions
     from trellis.weak.functions.own import items, links, spans, tokens
     from trellis.weak.functions.patterns import pattern, text_pattern
-    from trellis.weak.functions.prompted import prompted
     from trellis.weak.functions.voters import column, model
 
 _HOMES = {
@@ -38,7 +38,7 @@ _HOMES = {
     "load_functions": "loading",
     "model": "voters",
     "pattern": "patterns",
-    "prompted": "prompted",
+    "prompted": "language_models",
     "shape": "constraints",
     "spans": "own",
     "text_pattern": "patterns",

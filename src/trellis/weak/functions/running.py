@@ -9,7 +9,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from threading import Lock
 from typing import Any
 
@@ -95,8 +95,11 @@ def _on_threads(
     if many < 2:
         return [ask(function) for function in functions]
     with ThreadPoolExecutor(many) as pool:
+        answers = [pool.submit(ask, function) for function in functions]
         try:
-            return list(pool.map(ask, functions))
+            for answer in as_completed(answers):
+                answer.result()  # whoever fails first ends the others
+            return [answer.result() for answer in answers]
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             for function in functions:

@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any
 
 from trellis.errors import EndpointError
 from trellis.weak.prompting.answers import UNREADABLE, Read, Reader
 from trellis.weak.prompting.cache import Cache
-from trellis.weak.prompting.endpoint import Endpoint, Refused, Stopped, Unreadable
+from trellis.weak.prompting.endpoint import Endpoint, Refused, Unreadable
 from trellis.weak.prompting.prompts import Answer, Message
+from trellis.weak.prompting.usage import Meter, Stopped
 
 Batch = tuple[int, ...]
 
@@ -36,45 +38,48 @@ class Asked:
 
 
 class Asking:
-    """Asks for texts, each with the key it has in the cache."""
+    """Asks for texts, each with the key it has in the cache. `connect` is called when there is something to ask."""
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        connect: Callable[[], AbstractContextManager[Endpoint]],
+        meter: Meter,
         messages: Callable[[Sequence[str]], list[Message]],
         reader: Reader,
         cache: Cache,
         batch: int,
         parallel: int,
     ):
-        self._endpoint, self._messages, self._reader, self._cache = endpoint, messages, reader, cache
+        self._connect, self._meter = connect, meter
+        self._messages, self._reader, self._cache = messages, reader, cache
         self._batch, self._parallel = batch, parallel
 
     def answers(self, texts: dict[str, str]) -> Asked:
         """texts: key -> text."""
         done = Asked(self._cache.get(texts, self._reader.kept))
-        self._endpoint.meter.count(from_cache=len(done.answers))
+        self._meter.count(from_cache=len(done.answers))
         self._keys = [key for key in texts if key not in done.answers]
         self._texts = [texts[key] for key in self._keys]
         self._times = [0] * len(self._keys)
         self._refusals = 0
-        self._endpoint.meter.count(asked=len(self._keys))
+        self._meter.count(asked=len(self._keys))
         self._waiting = deque(_batches(range(len(self._keys)), self._batch))
         if self._waiting:
             self._cache.check()
-            self._run(done)
+            with self._connect() as endpoint:
+                self._run(endpoint, done)
         return done
 
-    def _run(self, done: Asked) -> None:
+    def _run(self, endpoint: Endpoint, done: Asked) -> None:
         under_way: dict[Future[Read], Batch] = {}
         error: EndpointError | None = None
-        stopped = self._endpoint.stopped
+        stopped = endpoint.stopped
         pool = ThreadPoolExecutor(self._parallel)
         try:
             while under_way or (self._waiting and not stopped.is_set()):
                 while self._waiting and not stopped.is_set() and len(under_way) < self._parallel:
                     batch = self._waiting.popleft()
-                    under_way[pool.submit(self._ask, batch)] = batch
+                    under_way[pool.submit(self._ask, endpoint, batch)] = batch
                 for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                     batch = under_way.pop(future)
                     try:
@@ -88,7 +93,7 @@ class Asking:
                     if error is not None:
                         stopped.set()  # nobody tries again
         except BaseException:
-            self._endpoint.end()
+            endpoint.end()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
@@ -97,10 +102,10 @@ class Asking:
         if error is not None:
             raise error
 
-    def _ask(self, batch: Batch) -> Read:
+    def _ask(self, endpoint: Endpoint, batch: Batch) -> Read:
         """In a thread of its own."""
         try:
-            reply = self._endpoint.ask(self._messages([self._texts[at] for at in batch]))
+            reply = endpoint.ask(self._messages([self._texts[at] for at in batch]))
         except Unreadable:
             return Read(reasons=dict.fromkeys(range(len(batch)), UNREADABLE))
         return self._reader.read(reply.content, len(batch), reply.cut)

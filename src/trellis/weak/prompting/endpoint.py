@@ -41,10 +41,6 @@ class Unreadable(Exception):
     """An answer came, and nothing can be read in it."""
 
 
-class Stopped(Exception):
-    """Not asked."""
-
-
 class Refused(EndpointError):
     """Fewer texts at a time may be answered."""
 
@@ -86,11 +82,9 @@ class Endpoint:
         for attempt in range(self.retries + 1):
             if failure is not None:
                 self._wait(max(failure.pause or 0.0, _pause(attempt)))
-            if self.stopped.is_set():
-                raise Stopped
             try:
-                with self.meter.request(again=attempt > 0):
-                    return self._once(body)
+                with self.meter.request(again=attempt > 0, stopped=self.stopped.is_set):
+                    return self._unless_refused(body)
             except _Passing as error:
                 failure = error
         tries = "one try" if not self.retries else f"{self.retries + 1} tries"
@@ -106,6 +100,16 @@ class Endpoint:
             self.pause(seconds)
         else:
             self.stopped.wait(seconds)
+
+    def _unless_refused(self, body: bytes) -> Reply:
+        """One request, which is the last one if it fails for good: nobody who waits for the budget goes on then."""
+        try:
+            return self._once(body)
+        except Refused:
+            raise
+        except EndpointError:
+            self.stopped.set()
+            raise
 
     def _once(self, body: bytes) -> Reply:
         url = urlsplit(self.base_url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
@@ -13,6 +13,10 @@ from typing import Any
 from trellis.errors import BudgetError
 
 _MILLION = 1e6
+
+
+class Stopped(Exception):
+    """Not asked."""
 
 
 @dataclass
@@ -87,11 +91,13 @@ class Meter:
             return deepcopy(self._usage)
 
     @contextmanager
-    def request(self, again: bool) -> Iterator[None]:
-        """One is sent, and waited for; BudgetError if it may not be."""
+    def request(self, again: bool, stopped: Callable[[], bool]) -> Iterator[None]:
+        """One is sent, and waited for; BudgetError if it may not be, Stopped if none is wanted any more by then."""
         with self._changed:
             while self._max_cost is not None and self._dearest is None and self._under_way:
                 self._changed.wait()
+            if stopped():
+                raise Stopped
             self._check()
             self._usage.requests += 1
             self._usage.retries += again

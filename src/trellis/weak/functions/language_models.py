@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -110,18 +112,18 @@ class Prompted(LabelingFunction):
 
     def _asked(self, texts: Sequence[str]) -> tuple[Asked, list[str | None]]:
         """The answers, and for each text the key of its own; None for one that is empty."""
-        endpoint = self._endpoint()
+        base_url = self._base_url()
         key_by_text: dict[str, str | None] = {}
         for text in texts:
             if text not in key_by_text:
-                key_by_text[text] = self._key(endpoint, text) if text.strip() else None
+                key_by_text[text] = self._key(base_url, text) if text.strip() else None
         different = {key: text for text, key in key_by_text.items() if key is not None}
         self._meter.count(texts=len(texts), repeated=len(texts) - len(different))
         request = self._request
         with Cache(request.cache) as cache:
             reader = Reader(self.votes, self._prompts.labels)
-            asking = Asking(endpoint, self._prompts.messages, reader, cache, request.batch, request.parallel)
-            self._asking.append(endpoint)
+            messages, connect = self._prompts.messages, partial(self._connected, base_url)
+            asking = Asking(connect, self._meter, messages, reader, cache, request.batch, request.parallel)
             try:
                 asked = asking.answers(different)
             except EndpointError as error:
@@ -130,24 +132,32 @@ class Prompted(LabelingFunction):
                     kept = f"what was answered is in {request.cache}, and another run goes on from there"
                 kind = BudgetError if isinstance(error, BudgetError) else EndpointError
                 raise kind(f"the labeling function '{self.name}': {error}; {kept}") from None
-            finally:
-                self._asking.remove(endpoint)
         return asked, [key_by_text[text] for text in texts]
 
-    def _key(self, endpoint: Endpoint, text: str) -> str:
-        return key_of([1, endpoint.base_url, endpoint.parameters, self._prompts.messages([text])])
+    def _key(self, base_url: str, text: str) -> str:
+        return key_of([1, base_url, self._request.parameters, self._prompts.messages([text])])
 
-    def _endpoint(self) -> Endpoint:
-        request = self._request
-        base_url = request.base_url
-        if base_url is None:
-            if not os.environ.get("OPENAI_BASE_URL"):
-                raise SettingError(
-                    f"the labeling function '{self.name}' does not know where to ask; give base_url, or set "
-                    "OPENAI_BASE_URL"
-                )
-            base_url = checked_url(os.environ["OPENAI_BASE_URL"])
-        url = urlsplit(base_url)
+    def _base_url(self) -> str:
+        if self._request.base_url is not None:
+            return self._request.base_url
+        if not os.environ.get("OPENAI_BASE_URL"):
+            raise SettingError(
+                f"the labeling function '{self.name}' does not know where to ask; give base_url, or set OPENAI_BASE_URL"
+            )
+        return checked_url(os.environ["OPENAI_BASE_URL"])
+
+    @contextmanager
+    def _connected(self, base_url: str) -> Iterator[Endpoint]:
+        """What is asked, as long as it is: `stop` knows it then."""
+        endpoint = self._endpoint(base_url)
+        self._asking.append(endpoint)
+        try:
+            yield endpoint
+        finally:
+            self._asking.remove(endpoint)
+
+    def _endpoint(self, base_url: str) -> Endpoint:
+        request, url = self._request, urlsplit(base_url)
         key = key_from(request.key_variable, url)
         if url.scheme == "http" and not is_loopback(url) and not self._warned:
             self._warned = True
