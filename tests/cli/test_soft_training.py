@@ -198,3 +198,32 @@ def test_probabilities_that_do_not_add_up(here, run):
     code, _, err = run("train", "soft.txt", "--soft", "--features", "word[0]", "--model", "m")
     assert code == 1
     assert "soft.txt:2: its probabilities add up to 0.6" in err
+
+
+def test_columns_of_probabilities_in_the_middle_keep_their_place(here, run):
+    (here / "soft.txt").write_text("a O:0.9 B-X:0.1 N\nb O:0.2 B-X:0.8 V\n")
+    how = ["--columns", "word,p:O,p:B-X,pos", "--features", "word[0] + pos[0]", "--model", "m"]
+    assert run("train", "soft.txt", "--soft", *how)[0] == 0
+    assert load("m").columns_ == ["word", "_", "_", "pos"]
+    assert run("tag", "m", "soft.txt")[1].split()[4::5] == ["O", "B-X"]
+
+
+def test_gold_labels_beside_probabilities_are_what_a_tagger_is_judged_by(here, run):
+    (here / "soft.txt").write_text("a B-X O O:0.9 B-X:0.1\n")
+    (here / "soft.txt.columns").write_text("word gold label p:O p:B-X")
+    (here / "dev.txt").write_text("a B-X\n")
+    (here / "dev.txt.columns").write_text("word gold")
+    how = ["--features", "word[0]", "--model", "m", "--max-iter", "5", "--json"]
+    code, out, err = run("train", "soft.txt", "--soft", "--dev", "dev.txt", *how)
+    assert code == 0, err
+    assert "training 'gold'" in err
+    assert json.loads(out.splitlines()[-1])["dev_score"] == 0.0
+
+
+def test_probabilities_beside_words_alone(here, run):
+    (here / "soft.txt").write_text("a O:0.9 B-X:0.1\n")
+    code, _, err = run("train", "soft.txt", "--columns", "w,a,b", "--soft", "--features", "w[0]", "--model", "m")
+    assert (code, "training 'label'" in err) == (0, True)
+    (here / "soft.txt").write_text("O:0.9 B-X:0.1\n")
+    code, _, err = run("train", "soft.txt", "--columns", "a,b", "--soft", "--features", "a[0]", "--model", "m")
+    assert (code, "there are columns of probabilities alone; expected the words, too" in err) == (1, True)

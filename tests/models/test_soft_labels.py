@@ -179,3 +179,11 @@ class TestColumns:
     def test_of_other_data(self):
         with pytest.raises(DataError, match="soft labels of 3 sentences do not fit data of 1"):
             SoftLabels(certain(), NAMES).columns(["one"])
+
+
+def test_labels_that_evidence_speaks_for_and_a_pruner_leaves_out_are_counted():
+    rows = np.array([[0.9, 0.1]] * 9 + [[0.2, 0.8]])
+    data = Corpus.from_lists({"word": [["a"] * 10]})
+    crf = CRF("label", "word[0]", order=2, prune=0.4)
+    crf.fit(data, soft=SoftLabels([rows], ["A", "B"], evidence=True))
+    assert [pruned.lost for pruned in crf.pruning_] == pytest.approx([0.1, 0.1])

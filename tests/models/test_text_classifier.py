@@ -127,6 +127,11 @@ class TestWhatIsRead:
         assert tr.TextClassifier().fit(more).classes_.tolist() == ["HAM", "SPAM"]
         assert tr.TextClassifier().fit([*TEXTS, "zzz"], [*LABELS, None]).classes_.tolist() == ["HAM", "SPAM"]
 
+    def test_truth_values_of_every_kind_are_fields(self):
+        records = [{"flag": np.bool_(one == "SPAM"), "label": one} for one in LABELS]
+        model = tr.TextClassifier(features="flag[0]").fit(records)
+        assert model.predict([{"flag": True}, {"flag": False}]) == ["SPAM", "HAM"]
+
     @pytest.mark.parametrize("kind", [int, bool, float, np.int64])
     def test_a_label_is_text(self, kind):
         with pytest.raises(DataError, match=r"item 1: the label \S+ in y is no text; expected text, as str\(label\)"):

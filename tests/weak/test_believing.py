@@ -171,11 +171,26 @@ class TestTeach:
             crf = weak.teach(tr.CRF("label", "word[-1:1]", l2=0.1), corpus, model, votes, learn=learn, rounds=1)
             assert crf.predict(corpus)[0][4] == "B-LOC"
 
-    def test_rounds_spread_what_is_known_to_what_nobody_votes_on(self, corpus, model, votes):
-        """Porto stands where a city stands, and no list has it."""
-        once = weak.teach(tr.CRF("label", "word[-2:2]", l2=0.5), corpus, model, votes, silent=0.5)
-        again = weak.teach(tr.CRF("label", "word[-2:2]", l2=0.5), corpus, model, votes, silent=0.5, rounds=3)
-        assert not np.allclose(once.predict_marginals(corpus)[2], again.predict_marginals(corpus)[2])
+    def test_rounds_make_it_surer_of_what_nobody_votes_on(self, corpus, model, votes):
+        sure = []
+        for rounds in range(3):
+            crf = weak.teach(tr.CRF("label", "word[-2:2]", l2=0.5), corpus, model, votes, silent=0.5, rounds=rounds)
+            sure.append(np.concatenate(crf.predict_marginals(corpus))[~votes.fired].max(axis=1).mean())
+        assert sure[0] + 0.01 < sure[1] < sure[2]
+
+    def test_segments_learn_the_best_labels_of_the_surest_sentences(self, corpus, model, votes):
+        crf = weak.teach(tr.SemiCRF("label", "word[-1:1]"), corpus, model, votes, learn="hard", keep=0.5)
+        assert "B-LOC" in crf.classes_
+
+    def test_no_sentences(self, model, votes):
+        soft = weak.soft_labels(model, votes.picked(np.zeros(0, np.int64)))
+        assert (len(soft), soft.columns([])["text"]) == (0, [])
+
+    def test_pairs_that_would_take_too_much_memory_are_left_out(self, model, votes, monkeypatch):
+        monkeypatch.setattr("trellis.weak.believing.MOST_PAIRS", 10)
+        with pytest.warns(UserWarning, match="pairs of labels are would take .* tokens are taken to be independent"):
+            soft = weak.soft_labels(model, votes, learn="soft")
+        assert soft.pairs is None
 
     def test_votes_as_features(self, corpus, model, votes):
         seen = weak.with_votes(corpus, votes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,15 @@ from trellis.cli.weak_votes import GOLD
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from trellis.cli.lessons import Asked
     from trellis.corpus import Column, Corpus
     from trellis.models import SoftLabels
 
 _CHANCE = re.compile(r"(.+):([01](?:\.\d+)?(?:e-?\d+)?)")
-ROUNDED = 1e-3  # how far probabilities may be off for each label, as they were rounded
+_ROUNDED = 1e-3  # how far probabilities may be off for each label, as they were rounded
 _TEACH = ("learn", "silent", "min_confidence", "keep", "rounds")
 
 _OPTIONS = (
@@ -117,7 +120,7 @@ def _from_votes(corpus: Corpus, label_model: str, settings: dict[str, Any]) -> t
     def fit(tagger: Any, data: Corpus, **more: Any) -> None:
         teach(tagger, data, model, votes, **settings, **more)
 
-    return corpus, GOLD if GOLD in corpus.columns else LABEL, fit
+    return corpus, _target(corpus), fit
 
 
 def _from_file(corpus: Corpus, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
@@ -133,15 +136,17 @@ def _from_file(corpus: Corpus, settings: dict[str, Any]) -> tuple[Corpus, str, F
             "writes them",
             corpus.path,
         )
+    if len(columns) == len(corpus.columns):
+        raise DataError("there are columns of probabilities alone; expected the words, too", corpus.path)
     soft = _rows(corpus, columns, evidence)
-    last = next(name for name in reversed(list(corpus.columns)) if name not in columns)
-    given = replace(corpus, columns={name: own for name, own in corpus.columns.items() if name not in columns})
-    names = [name for name in corpus.file_columns or () if name not in columns]
-    return (
-        replace(given, file_columns=tuple(names) or None),
-        LABEL if LABEL in given.columns else last,
-        lambda tagger, data, **more: tagger.fit(data, soft=soft, **more),
-    )
+    given = _leaving_out(corpus, columns)
+    return given, _target(given), lambda tagger, data, **more: tagger.fit(data, soft=soft, **more)
+
+
+def _target(corpus: Corpus) -> str:
+    """What is learnt, where nobody says: what gold labels stand beside, or what the label model says; it need not be
+    there."""
+    return GOLD if GOLD in corpus.columns else LABEL
 
 
 def _label_of(column: Column) -> str | None:
@@ -153,19 +158,31 @@ def _label_of(column: Column) -> str | None:
 def _rows(corpus: Corpus, columns: dict[str, str], evidence: bool) -> SoftLabels:
     import numpy as np
 
-    from trellis.models import SoftLabels
-
     parts = []
     for name, label in columns.items():
         own = corpus[name]
         numbers = np.array([float(string.removeprefix(f"{label}:")) for string in own.strings])
         parts.append(numbers[own.ids])
-    rows = np.stack(parts, axis=1)
+    return soft_of(np.stack(parts, axis=1), list(columns.values()), evidence, corpus.offsets, corpus.place)
+
+
+def soft_of(
+    rows: NDArray[np.float64],
+    labels: list[str],
+    evidence: bool,
+    offsets: NDArray[np.int64],
+    place: Callable[[int], str],
+) -> SoftLabels:
+    """Probabilities that were written, F64[tokens, labels], checked; `place`: where those of a token stand."""
+    import numpy as np
+
+    from trellis.labels import by_sentence
+    from trellis.models import SoftLabels
+
     sums = rows.sum(axis=1)
-    for token in np.flatnonzero(~(np.abs(sums - 1.0) < ROUNDED * len(columns)))[:1].tolist():
-        raise DataError(f"{corpus.place(token)}: its probabilities add up to {sums[token]:.6g}; expected 1")
-    rows /= sums[:, None]  # which were rounded
-    return SoftLabels(np.split(rows, corpus.offsets[1:-1]), list(columns.values()), evidence=evidence)
+    for token in np.flatnonzero(~(np.abs(sums - 1.0) < _ROUNDED * max(1, len(labels))))[:1].tolist():
+        raise DataError(f"{place(token)}: its probabilities add up to {sums[token]:.6g}; expected 1")
+    return SoftLabels(by_sentence(rows / sums[:, None], offsets), labels, evidence=evidence)
 
 
 def without_votes(names: list[str]) -> list[str]:
@@ -177,10 +194,14 @@ def without_votes(names: list[str]) -> list[str]:
 
 def _without_votes(corpus: Corpus) -> Corpus:
     """Without columns of votes, so that text to tag need not have them."""
-    from trellis.weak.columns import FUNCTION, LINKER
+    kept = without_votes(list(corpus.columns))
+    return _leaving_out(corpus, set(corpus.columns) - set(kept))
 
-    names = without_votes(list(corpus.columns))
-    placed = ["_" if name.startswith((FUNCTION, LINKER)) else name for name in corpus.file_columns or ()]
+
+def _leaving_out(corpus: Corpus, names: Container[str]) -> Corpus:
+    """Without these columns: text to tag has others, or none, in their place."""
+    columns = {name: own for name, own in corpus.columns.items() if name not in names}
+    placed = [name if name in columns else "_" for name in corpus.file_columns or ()]
     while placed and placed[-1] == "_":
         placed.pop()
-    return replace(corpus, columns={name: corpus[name] for name in names}, file_columns=tuple(placed) or None)
+    return replace(corpus, columns=columns, file_columns=tuple(placed) or None)

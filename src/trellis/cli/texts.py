@@ -12,7 +12,7 @@ from trellis.cli.column_names import LABEL
 from trellis.cli.console import print_json
 from trellis.cli.lessons import Asked, Lesson
 from trellis.cli.scoring import Scoring
-from trellis.cli.soft import ROUNDED, check_believed, is_evidence, teaching
+from trellis.cli.soft import check_believed, is_evidence, soft_of, teaching
 from trellis.cli.tag_texts import PROBABILITIES
 from trellis.errors import DataError, SettingError
 
@@ -66,8 +66,6 @@ def soft_labels_of(items: Items, path: str, evidence: bool = False) -> SoftLabel
     """The probabilities that records have, as `trellis weak label --marginals` writes them."""
     import numpy as np
 
-    from trellis.models import SoftLabels
-
     names: dict[str, int] = {}
     records = items.records
     for i, record in enumerate(records):
@@ -83,10 +81,8 @@ def soft_labels_of(items: Items, path: str, evidence: bool = False) -> SoftLabel
     for row, record in zip(rows, records, strict=True):
         for name, p in record[PROBABILITIES].items():
             row[names[name]] = p
-    sums = rows.sum(axis=1)
-    for i in np.flatnonzero(~(np.abs(sums - 1.0) < ROUNDED * max(1, len(names))))[:1].tolist():
-        raise DataError(f"its probabilities add up to {sums[i]:.6g}; expected 1", path, items.line(i))
-    return SoftLabels([row[None] for row in rows / sums[:, None]], list(names), evidence)
+    offsets = np.arange(len(records) + 1)
+    return soft_of(rows, list(names), evidence, offsets, lambda item: f"{path}:{items.line(item)}")
 
 
 def _taught(path: str, label_model: str, settings: dict[str, Any]) -> tuple[Items, Any]:

@@ -123,8 +123,9 @@ def _sentences(
 
     from trellis.corpus import stream_conll
     from trellis.files import open_bytes, write_all
-    from trellis.weak import soft_labels
+    from trellis.labels import by_sentence
     from trellis.weak.columns import votes_like
+    from trellis.weak.paths import label_rows
 
     tally = {"sentences": 0, "tokens": 0}
     source = stack.enter_context(open_bytes(file))
@@ -133,10 +134,10 @@ def _sentences(
         if not corpus.tokens:
             continue
         votes = votes_like(corpus, model.space_, model.functions_, model.linkers_, model.abstain_, tally["tokens"])
-        soft = soft_labels(model, votes, learn="soft")
-        found = soft.columns(corpus)
-        for tokens, named, rows in zip(found["tokens"], model.predict(votes), found["soft"], strict=True):
-            chances = [dict(zip(soft.labels, np.round(row, 6).tolist(), strict=True)) for row in rows]
+        words = corpus.sentences(next(iter(corpus.columns)))
+        said = by_sentence(np.round(label_rows(model, votes), 6), votes.offsets)
+        for tokens, named, rows in zip(words, model.predict(votes), said, strict=True):
+            chances = [dict(zip(model.labels_, row, strict=True)) for row in rows.tolist()]
             line = {"tokens": tokens, "tags": named, "soft": chances}
             write_all(sink, json.dumps(line, ensure_ascii=False).encode() + b"\n")
         tally["sentences"] += len(corpus)

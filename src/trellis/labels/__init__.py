@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from trellis.labels.encoding import ENCODINGS, PATH_ENCODINGS, detect, illegal, legal_transitions, split
-from trellis.labels.packed import check_packed, first_tokens, place_in, runs
+from trellis.labels.packed import by_sentence, check_packed, first_tokens, place_in, runs
 from trellis.labels.reading import READINGS, read_segments, segment_types
 from trellis.lazy import lazily
 
@@ -36,6 +36,7 @@ __all__ = [
     "READINGS",
     "REPAIRS",
     "SpanSet",
+    "by_sentence",
     "check_packed",
     "convert",
     "detect",

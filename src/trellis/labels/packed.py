@@ -10,6 +10,7 @@ such arrays checks them here first. The check reads each array once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,11 @@ def runs(offsets: NDArray[np.int64], tokens: int) -> list[tuple[int, int]]:
         out.append((first, last))
         first = last
     return out
+
+
+def by_sentence(rows: NDArray[Any], offsets: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """The rows of each sentence, in the memory of all."""
+    return [rows[a:b] for a, b in pairwise(offsets.tolist())]
 
 
 def place_in(offsets: NDArray[np.int64], token: int) -> str:

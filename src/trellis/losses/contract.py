@@ -41,17 +41,9 @@ class Target:
     def part(self, offsets: I64, first: int, last: int) -> Target:
         """Sentences first..last."""
         tokens = slice(int(offsets[first]), int(offsets[last]))
-        return Target(
-            self.path[tokens],
-            None if self.weights is None else self.weights[first:last],
-            self.costs,
-            None if self.known is None else self.known[tokens],
-            None if self.soft is None else self.soft[tokens],
-            None if self.evidence is None else self.evidence[tokens],
-            None if self.pairs is None else self.pairs[first:last],
-        )
+        return self.picked(slice(first, last), tokens, self.path[tokens])
 
-    def picked(self, sentences: I64, tokens: I64, path: I32) -> Target:
+    def picked(self, sentences: I64 | slice, tokens: I64 | slice, path: I32) -> Target:
         """These sentences, whose tokens are these, with the labels of their path."""
         return Target(
             path,

@@ -117,6 +117,8 @@ def lost_labels(pruner: Pruner, packed: Packed, offsets: I64, gold: Sequence[str
 
 def _needed(given: Known) -> NDArray[np.bool_]:
     """Labels of which each token must keep one, or all if it has none of them: BOOL[tokens, labels]."""
+    if given.evidence is not None and given.known is not None:  # what most speaks for
+        return np.asarray(given.known & (given.evidence == 0.0))
     if given.known is not None:
         return given.known
     if given.seen is not None:

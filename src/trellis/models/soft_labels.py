@@ -59,11 +59,12 @@ class SoftLabels:
         size = len(self.labels)
         if not _is_listed(self.pairs) or len(self.pairs) != len(self.rows):
             raise DataError(f"pairs are no list with an array [labels, labels] for each of {len(self.rows)} sentences")
-        parts = [_numbers(one, f"sentence {s}: pairs", "[labels, labels]") for s, one in enumerate(self.pairs, 1)]
-        for s, part in enumerate(parts, 1):
+        whole = np.empty((len(self.rows), size, size))
+        for s, one in enumerate(self.pairs):
+            part = numbers(one, f"sentence {s + 1}: pairs", "[labels, labels]")
             if part.shape != (size, size):
-                raise DataError(f"sentence {s}: pairs of the shape {part.shape}; expected {(size, size)}")
-        whole = np.asarray(self.pairs, dtype=np.float64).reshape(-1, size, size)
+                raise DataError(f"sentence {s + 1}: pairs of the shape {part.shape}; expected {(size, size)}")
+            whole[s] = part
         for s in np.flatnonzero(~((whole >= 0.0) & np.isfinite(whole)).all(axis=(1, 2)))[:1].tolist():
             raise DataError(f"sentence {s + 1}: its pairs have a negative number, or none; expected numbers >= 0")
         return whole
@@ -123,7 +124,7 @@ class SoftLabels:
         """F64[sentences]."""
         if self.weights is None:
             return np.ones(len(self.rows))
-        weights = _numbers(self.weights, "weights", "[sentences]")
+        weights = numbers(self.weights, "weights", "[sentences]")
         if weights.shape != (len(self.rows),) or not ((weights >= 0.0) & np.isfinite(weights)).all():
             raise DataError(f"weights are no numbers >= 0, one for each of {len(self.rows)} sentences")
         return weights
@@ -160,7 +161,7 @@ def packed_rows(soft: Sequence[NDArray[Any]], labels: Sequence[str], lengths: Se
         raise DataError(f"X and soft do not match: {len(lengths)} sentences and {len(soft)} arrays")
     parts = [np.zeros((0, len(labels)))]
     for s, (array, tokens) in enumerate(zip(soft, lengths, strict=True), 1):
-        part = _numbers(array, f"sentence {s}: soft labels", "[tokens, labels]")
+        part = numbers(array, f"sentence {s}: soft labels", "[tokens, labels]")
         if part.shape != (tokens, len(labels)):
             raise DataError(
                 f"sentence {s}: soft labels of the shape {part.shape}; expected {tokens} tokens, {len(labels)} labels"
@@ -169,7 +170,8 @@ def packed_rows(soft: Sequence[NDArray[Any]], labels: Sequence[str], lengths: Se
     return np.concatenate(parts)
 
 
-def _numbers(given: object, what: str, shape: str) -> F64:
+def numbers(given: object, what: str, shape: str) -> F64:
+    """As an array, or DataError."""
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

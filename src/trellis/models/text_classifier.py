@@ -19,7 +19,7 @@ from trellis.models.linear import LinearChain
 from trellis.models.local_classifier import LocalClassifier
 from trellis.models.serial import description_of, model_from
 from trellis.models.settings import USUAL_L2
-from trellis.models.soft_labels import SoftLabels
+from trellis.models.soft_labels import SoftLabels, numbers
 from trellis.models.text_data import Items, labelled_items, labels_of_items, sentences_of_items
 from trellis.models.trained import Trained
 from trellis.training import Outcome, Progress
@@ -206,10 +206,7 @@ class TextClassifier(Trained[LinearChain]):
 def _soft(soft: SoftLabels | NDArray[Any], labels: Sequence[str] | None) -> SoftLabels:
     if isinstance(soft, SoftLabels):
         return soft_labels(soft, labels)
-    try:
-        rows = np.asarray(soft, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        raise DataError("soft labels that are no numbers; expected an array [items, labels]") from None
+    rows = numbers(soft, "soft labels", "[items, labels]")
     if rows.ndim != 2:
         raise DataError(f"soft labels have the shape {rows.shape}; expected [items, labels]")
     return soft_labels([row[None] for row in rows], labels)

@@ -30,6 +30,7 @@ TEXT = "text"
 UNKNOWN = "_"  # in files of items: a label that is not known, as null is
 
 _MARK = "\ufeff"  # of byte order
+_READ = str | Real | np.bool_
 
 Items = Any  # one of the above, or what has them as `records`
 
@@ -145,7 +146,7 @@ def _fields(records: Sequence[Mapping[str, Any]], target: str | None) -> list[st
     """Those that are a text or a number somewhere."""
     found: dict[str, None] = {}
     for one in records:
-        found.update(dict.fromkeys(name for name, value in one.items() if isinstance(value, str | Real)))
+        found.update(dict.fromkeys(name for name, value in one.items() if isinstance(value, _READ)))
     names = [name for name in found if name != target and isinstance(name, str)]
     return check_names([name for name in names if _can_be_named(name)]) if names else [TEXT]
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError, shown
+from trellis.labels import by_sentence
 from trellis.weak.paths import has_pairs, label_rows, path_labels
 from trellis.weak.votes import Votes
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 F64 = NDArray[np.float64]
 
 WAYS = ("soft", "evidence", "hard")
+MOST_PAIRS = 1 << 27  # 1 GB: of sentences, times pairs of labels
 SILENT = 0.8  # chosen on the valid parts of three sets of votes, where 0.6 to 0.95 are much alike
 
 
@@ -62,13 +64,8 @@ def soft_labels(
             "for O anywhere, and all will be taken for names; say what speaks for O: silent=0.8",
             stacklevel=2,
         )
-    pairs = None
-    if learn == "soft" and has_pairs(model) and np.any(np.diff(votes.offsets) > 1):
-        rows, pairs = path_labels(model, votes)
-    else:
-        rows = label_rows(model, votes)
+    rows, pairs = _believed(model, votes, learn == "soft")
     sure = rows.max(axis=1, initial=0.0)
-    weights = None if keep == 1.0 else _surest(sure, votes, keep)
     if learn == "hard":
         rows = np.eye(len(model.labels_))[model.best(votes)]
     elif learn == "evidence":
@@ -77,18 +74,35 @@ def soft_labels(
         told = silent if silent is not None else "model" if outside is None else SILENT
         if told != "model":
             rows[~heard.fired] = _of_silence(told, len(model.labels_), outside)
-        rows[sure < min_confidence] = 1.0
-        if min_confidence and (sure < min_confidence).all():
-            most = f"the label model is nowhere surer than {sure.max(initial=0.0):.4g}"
-            raise SettingError(f"min_confidence is {min_confidence:g}, but {most}; there is nothing to learn from")
-    cuts = votes.offsets[1:-1]
-    return SoftLabels(
-        np.split(rows, cuts),
-        list(model.labels_),
-        evidence=learn != "soft",
-        pairs=pairs,
-        weights=weights,
-    )
+        rows[_unsure(sure, min_confidence)] = 1.0
+    weights = None if keep == 1.0 else _surest(sure, votes, keep)
+    parts = by_sentence(rows, votes.offsets)
+    return SoftLabels(parts, list(model.labels_), learn == "evidence", pairs, weights)
+
+
+def _believed(model: LabelModel, votes: Votes, of_paths: bool) -> tuple[F64, F64 | None]:
+    """P(label) of each token, and of whole labellings, where they are asked for and known, how often one label follows
+    another."""
+    if not (of_paths and has_pairs(model) and np.any(np.diff(votes.offsets) > 1)):
+        return label_rows(model, votes), None
+    needed = len(votes) * len(model.labels_) ** 2
+    if needed > MOST_PAIRS:
+        warnings.warn(
+            f"how probable pairs of labels are would take {needed / (1 << 27):.1f} GB for {len(votes):,} sentences and "
+            f"{len(model.labels_):,} labels; tokens are taken to be independent",
+            stacklevel=3,
+        )
+        return label_rows(model, votes), None
+    return path_labels(model, votes)
+
+
+def _unsure(sure: F64, min_confidence: float) -> NDArray[np.bool_]:
+    """Which tokens are not known, as the label model is less sure of them."""
+    unsure = sure < min_confidence
+    if min_confidence and unsure.all():
+        most = f"the label model is nowhere surer than {sure.max(initial=0.0):.4g}"
+        raise SettingError(f"min_confidence is {min_confidence:g}, but {most}; there is nothing to learn from")
+    return unsure
 
 
 def usual_way(model: LabelModel) -> str:

@@ -84,7 +84,10 @@ class _Spelling:
         given = np.divide(arcs, before[:, :, None], out=np.zeros_like(arcs), where=before[:, :, None] > 0.0)
         earlier = np.concatenate([np.zeros((1, found.shape[1])), found[:-1]])
         may = _may_follow(self.kind, self.prefix)
-        return np.asarray(earlier[:, :, None] * given[:, self.kind][:, :, self.kind] * may)
+        spelt: F64 = given[:, self.kind[:, None], self.kind]
+        spelt *= earlier[:, :, None]
+        spelt *= may
+        return spelt
 
 
 def _may_follow(kind: I64, prefix: NDArray[np.str_]) -> BOOL:

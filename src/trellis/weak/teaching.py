@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import SettingError, shown
+from trellis.labels import by_sentence
 from trellis.models import SoftLabels, TextClassifier
 from trellis.weak.believing import soft_labels
 from trellis.weak.models.contract import LabelModel
@@ -36,8 +37,8 @@ def teach(
     """Fits a tagger (classifier) to data on which there are votes, and gives it back.
 
     learn, silent, min_confidence, keep: as for `soft_labels`. rounds: how often it is fitted again, with its own
-    probabilities for the tokens (items) nobody votes on; what is voted on stays as the label model has it. more: what
-    else `fit` is told, `dev` for instance.
+    probabilities for the tokens (items) nobody votes on; what is voted on stays as the label model has it. As evidence
+    they make it surer of what it says already. more: what else `fit` is told, `dev` for instance.
     """
     if isinstance(rounds, bool) or not isinstance(rounds, int) or not 0 <= rounds <= 100:
         raise SettingError(f"rounds is {shown(rounds)}; expected a whole number from 0 to 100")
@@ -85,4 +86,4 @@ def _its_own(tagger: Any, data: Any, soft: SoftLabels, silent: NDArray[np.bool_]
     said[:, at] = np.concatenate([np.zeros((0, len(at))), *map(np.atleast_2d, tagger.predict_marginals(data))])
     rows = np.where(silent[:, None], said, np.concatenate([said[:0], *soft.rows]))
     # tokens are taken to be independent from here on: nobody knows how the tagger's labels go with the label model's
-    return replace(soft, rows=np.split(rows, votes.offsets[1:-1]), pairs=None)
+    return replace(soft, rows=by_sentence(rows, votes.offsets), pairs=None)

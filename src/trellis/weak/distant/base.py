@@ -21,6 +21,7 @@ import numpy as np
 
 from trellis.errors import DataError, SettingError
 from trellis.features.functions.gazetteer import Gazetteer
+from trellis.weak.distant.names import entity_by_name, inferred_types
 from trellis.weak.distant.tables import Failing, Row, rows_given, rows_of
 from trellis.weak.functions.contract import what_is_wrong
 from trellis.weak.functions.lists import Phrases
@@ -91,7 +92,7 @@ class KnowledgeBase:
         self, facts: Iterator[Row], aliases: Iterator[Row], types: Iterator[Row], arguments: Iterator[Row], lower: bool
     ) -> None:
         self.lower = lower
-        self.duplicates = self.ambiguous = self._many = 0
+        self.duplicates = self._many = 0
         self._number: dict[str, int] = {}
         self._facts: dict[tuple[str, str], tuple[str, ...]] = {}
         self._types: dict[str, str] = {}
@@ -116,8 +117,8 @@ class KnowledgeBase:
             if relation not in known:
                 raise fail(f"no fact has the relation {relation!r}; the relations are: {', '.join(known) or 'none'}")
             self._arguments.setdefault(relation, []).append((pair[0], pair[1]))
-        self._infer_types()
-        self._entity = self._unambiguous()
+        self._types |= inferred_types(self._facts, self._arguments, self._types)
+        self._entity, self.ambiguous = entity_by_name(self._number, self._aliases, lower)
 
     def _add(self, subject: str, relation: str, object_: str) -> None:
         for name in (subject, object_):
@@ -128,45 +129,6 @@ class KnowledgeBase:
             return
         self._facts[subject, object_] = (*there, relation)
         self._many += 1
-
-    def _infer_types(self) -> None:
-        """What a relation says of its arguments holds for entities that have no type yet."""
-        sides = {
-            relation: [set(side) for side in zip(*pairs, strict=True)] for relation, pairs in self._arguments.items()
-        }
-        inferred: dict[str, str] = {}
-        for pair, relations in self._facts.items():
-            for relation in relations:
-                for name, kinds in zip(pair, sides.get(relation, ()), strict=False):
-                    if name in self._types or len(kinds) > 1:
-                        continue
-                    (kind,) = kinds
-                    if inferred.setdefault(name, kind) != kind:
-                        raise DataError(
-                            f"{name!r} is of the type {kind!r} by {relation!r}, and of {inferred[name]!r} by another "
-                            "relation; give it a type of its own: types"
-                        )
-        self._types.update(inferred)
-
-    def _unambiguous(self) -> dict[str, str]:
-        """Names that text may have -> the entity they stand for."""
-        found: dict[str, str] = {}
-        unclear: set[str] = set()
-        for pairs in ([(name, name) for name in self._number], self._aliases):
-            meant: dict[str, set[str]] = {}
-            for entity, name in pairs:
-                meant.setdefault(name.lower() if self.lower else name, set()).add(entity)
-            for name, entities in meant.items():
-                own = found.get(name)
-                if name in unclear:
-                    continue
-                if len(entities | {own} - {None}) > 1:
-                    self.ambiguous += 1
-                if own is None and len(entities) == 1:
-                    (found[name],) = entities
-                elif own is None:
-                    unclear.add(name)
-        return found
 
     def __len__(self) -> int:
         return self._many

@@ -6,7 +6,7 @@
     between   the words between them
     after     up to `window` words behind the second
     pattern   X was founded by Y: X is the subject, Y the object; of many words between, the first and the last few
-    distance  how many words are between, in classes: 0, 1, 2-3, 4-6, 7-12, 13+
+    distance  how many words are between, names of others as one each, in classes: 0, 1, 2-3, 4-6, 7-12, 13+
     text      all these words as they are in the sentence, for people
 
 Names of other entities in between are <PER>, <ORG>, or <name> where the type is not known, as who they are does not

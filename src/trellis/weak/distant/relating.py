@@ -45,6 +45,9 @@ class Relating:
         times, once with each."""
         if not isinstance(corpus, Corpus):
             raise SettingError(f"the text is {shown(corpus)}; expected a Corpus (read_conll, Corpus.from_lists)")
+        return self._labelled(corpus)
+
+    def _labelled(self, corpus: Corpus) -> Iterator[Record]:
         first, counts = self.counts.sentences, self.counts
         for record in candidates_in(self.kb, corpus, self.limits, counts, first, self.word, self.entities):
             for relation in self.labelling.labels(record["subject"], record["object"], counts):

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError, NotFittedError, SettingError
-from trellis.labels import convert
+from trellis.labels import by_sentence, convert
 from trellis.metrics import Report
 from trellis.models.base import Estimator
 from trellis.store import from_bytes, to_bytes
@@ -134,7 +134,7 @@ class LabelModel(Estimator):
 
     def predict_marginals(self, votes: Votes) -> list[F64]:
         """The probabilities of each sentence, F64[tokens, labels] each; see `own_labels`."""
-        return np.split(self.probabilities(votes), votes.offsets[1:-1])
+        return by_sentence(self.probabilities(votes), votes.offsets)
 
     @property
     def labels_(self) -> tuple[str, ...]:
@@ -216,7 +216,7 @@ class LabelModel(Estimator):
         raise NotImplementedError
 
     def _walks(self, votes: Votes) -> Iterator[Walk]:
-        return independent_walks(self._probabilities(votes), votes.offsets)
+        return independent_walks(self._probabilities(votes), votes.offsets, len(self.labels_))
 
     def _decoded(self, votes: Votes) -> I32:
         """The labels of the own space; of labels that are equally probable, the one that is more frequent."""

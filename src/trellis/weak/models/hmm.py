@@ -160,7 +160,7 @@ class HMMAggregator(LabelModel):
             yield self._chain(scores, votes, piece)
 
     def _walks(self, votes: Votes) -> Iterator[Walk]:
-        for chain in self._chains(votes, tokens_at_once(len(self.own_labels))):
+        for chain in self._chains(votes, tokens_at_once(len(self.labels_))):
             answer = chain.marginals(each_arc=True)
             assert answer.arcs is not None
             yield answer.nodes, answer.arcs, chain.offsets

@@ -16,17 +16,17 @@ Walk = tuple[F64, F64, I64]
 """A run of sentences: P(label), F64[tokens, labels], P(label before, label), F64[tokens, labels, labels] (nothing of
 use at first tokens), and offsets I64[sentences + 1]."""
 
-_PAIRS = 1 << 22  # of labels, in memory at a time: 32 MB
+_PAIRS = 1 << 20  # of labels, in an array: 8 MB
 
 
 def tokens_at_once(labels: int) -> int:
-    """As many as may have a block of pairs of labels each."""
+    """As many as may have a block of pairs of labels each, of `labels_`, as which they may be spelt."""
     return max(1, _PAIRS // labels**2)
 
 
-def independent_walks(chances: F64, offsets: I64) -> Iterator[Walk]:
-    """Of tokens that do not depend on each other; chances: F64[tokens, labels]."""
-    for first, last in runs(offsets, tokens_at_once(chances.shape[1])):
+def independent_walks(chances: F64, offsets: I64, spelt: int) -> Iterator[Walk]:
+    """Of tokens that do not depend on each other; chances: F64[tokens, labels]; `spelt`: as how many labels."""
+    for first, last in runs(offsets, tokens_at_once(spelt)):
         own = offsets[first : last + 1]
         nodes = chances[own[0] : own[-1]]
         arcs = np.zeros((len(nodes), *chances.shape[1:] * 2))
