@@ -560,3 +560,8 @@ def test_gold_that_is_named_has_to_be_there(run, folder):
     code, _, err = run("weak", "fit", "voted.jsonl", "--gold", "truht", "--kind", "majority", "--model", "m20")
     assert code == 1
     assert "--gold truht: no item of voted.jsonl has a label in that field" in err
+
+
+def test_functions_on_sentences_do_not_read_items(run, folder):
+    code, _, err = run("weak", "apply", folder / "rules.py", folder / "items.jsonl")
+    assert (code, "items.jsonl is a file of items, and cities votes on spans of sentences; give a" in err) == (1, True)

@@ -12,7 +12,7 @@ from trellis.cli import options
 from trellis.cli.column_names import names_for, outputs, write_names
 from trellis.cli.console import measuring, print_json, say
 from trellis.cli.output import check_json, check_outputs, counted, open_sink, saying_warnings
-from trellis.cli.weak_votes import coarse_of
+from trellis.cli.weak_votes import coarse_of, is_items
 from trellis.errors import SettingError
 
 if TYPE_CHECKING:
@@ -68,6 +68,9 @@ def apply_(
     with saying_warnings(), measuring() as tell:
         if loaded.functions[0].votes == "items":
             tally = _on_items(loaded, file, output, how, tell)
+        elif is_items(file):
+            what = f"{file} is a file of items, and {loaded.functions[0].name} votes on {loaded.functions[0].votes}"
+            raise SettingError(f"{what} of sentences; give a column file, or functions on items (weak.items)")
         else:
             tally = _on_columns(loaded, file, names_for(file, columns), output, comments, how, tell)
     votes = ", ".join(f"{name} {many:,}" for name, many in tally.votes.items())

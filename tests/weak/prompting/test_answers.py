@@ -23,7 +23,9 @@ _values = st.recursive(
     max_leaves=20,
 )
 _pieces = (
-    st.text(max_size=20) | _values.map(json.dumps) | st.sampled_from(["```json\n", "</think>", "{", '{"number":1'])
+    st.text(max_size=20)
+    | _values.map(json.dumps)
+    | st.sampled_from(["```json\n", "</think>", "<think>", "{", '{"number":1'])
 )
 _contents = st.lists(_pieces, max_size=6).map("".join)
 
@@ -77,3 +79,58 @@ def test_spans_of_unknown_types_or_none_are_left_out_and_counted():
     read = SPANS.read(json.dumps({"number": 1, "spans": spans}), 1)
     assert read.answers == {0: [("x", "A")]}
     assert read.dropped[0] == {"unknown type": 1, "no phrase and type": 2}
+
+
+DRAFT = '{"answers": [{"number": 1, "label": "A"}, {"number": 2, "label": "A"}]}'
+
+
+@pytest.mark.parametrize(
+    ("said", "cut"),
+    [
+        (f"<think>Let me try {DRAFT} hmm, no,", False),
+        (f"<think>Let me try {DRAFT} hmm, no,", True),
+        (f"<thinking>{DRAFT}", True),
+        (f"{DRAFT} wait, corrected:", True),
+        (f"{DRAFT} {{", True),
+        (f'{DRAFT}\n{{"answers": [{{"number": 1, "la', True),
+        ('Text 1 maybe {"number": 1, "label": "A"}? Or', True),
+        ('{"number": 1, "label": "A"}, {"number": 2, "label": "A"} no', True),
+    ],
+)
+def test_a_draft_is_no_answer(said, cut):
+    assert ITEMS.read(said, 2, cut).answers == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "cut"),
+    [
+        (DRAFT, True),
+        (f"Here you are:\n```json\n{DRAFT}\n```", True),
+        (f"<think>{DRAFT.replace('A', 'B b')}</think>{DRAFT}", True),
+        (f"{DRAFT.replace('A', 'B b')} or so </think>{DRAFT}", False),
+        ('{"number": 1, "label": "A"}\n{"number": 2, "label": "A"}\n', True),
+        ('{"answers": [{"number": 1, "label": "A"}, {"number": 2, "label": "A"}, {"num', True),
+    ],
+)
+def test_an_answer_behind_a_draft_or_cut_off_behind_what_is_whole(said, cut):
+    assert ITEMS.read(said, 2, cut).answers == {0: "A", 1: "A"}
+
+
+@pytest.mark.parametrize("phrase", ["</think>", "<think>"])
+def test_tags_of_thoughts_in_a_text_are_words(phrase):
+    spans = [{"phrase": phrase, "type": "A"}]
+    said = json.dumps({"answers": [{"number": 1, "spans": spans}, {"number": 2, "spans": []}]})
+    assert SPANS.read(said, 2).answers == {0: [(phrase, "A")], 1: []}
+
+
+def test_who_counts_from_0_is_believed_about_one_text_only():
+    assert ITEMS.read('{"number": 0, "label": "A"}', 1).answers == {0: "A"}
+    read = ITEMS.read('{"number": 0, "label": "A"} {"number": 1, "label": "A"}', 2)
+    assert set(read.reasons.values()) == {"numbers of other texts"}
+
+
+@pytest.mark.parametrize("said", ["null", "None", "NULL"])
+def test_null_as_text_is_none_where_no_label_is_called_so(said):
+    assert ITEMS.read(json.dumps({"number": 1, "label": said}), 1).answers == {0: None}
+    called = Reader("items", {"none": "", "A": ""})
+    assert called.read('{"number": 1, "label": "None"}', 1).answers == {0: "none"}

@@ -77,9 +77,6 @@ GOOD = {
     "a byte order mark": lambda texts: http(200, b"\xef\xbb\xbf" + said(good(texts)).partition(b"\r\n\r\n")[2]),
     "parts": parts_of,
     "numbers that are decimal": lambda texts: re.sub(r'"number": (\d+)', r'"number": \1.0', good(texts)),
-    "numbers from 0": lambda texts: re.sub(
-        r'"number": (\d+)', lambda found: f'"number": {int(found[1]) - 1}', good(texts)
-    ),
 }
 
 # what the model says, badly: the rest is asked again, and in the end every text has its vote
@@ -96,6 +93,9 @@ HALF_GOOD = {
     "labels of a wrong type": lambda texts: good(texts).replace('"HAM"', '["HAM"]'),
     "numbers of texts not asked": lambda texts: good(texts).replace('"number": 2', '"number": 99'),
     "a number 0 too many": lambda texts: '{"number": 0, "label": "HAM"}' + good(texts),
+    "numbers from 0": lambda texts: re.sub(
+        r'"number": (\d+)', lambda found: f'"number": {int(found[1]) - 1}', good(texts)
+    ),
     "numbers from 2": lambda texts: re.sub(
         r'"number": (\d+)', lambda found: f'"number": {int(found[1]) + 1}', good(texts)
     ),
@@ -103,6 +103,8 @@ HALF_GOOD = {
     "contradictions": lambda texts: good(texts) + '{"number": 1, "label": "HAM"} {"number": 1, "label": "SPAM"}',
     "nothing": lambda texts: "",
     "prose": lambda texts: "I cannot help with that.",
+    "a draft that is taken back": lambda texts: f"<think>{good(texts).replace('HAM', 'SPAM')} no",
+    "a draft, and cut off": lambda texts: said(good(texts).replace("HAM", "SPAM") + " no, rather", "length"),
     "deep nesting": lambda texts: '{"a":' * 100_000,
     "deep lists": lambda texts: '{"answers":' + "[" * 100_000,
     "a huge number": lambda texts: '{"number": ' + "1" * 10_000 + "}",
@@ -190,19 +192,33 @@ def test_what_a_half_good_answer_leaves_out_is_asked_again(fault, asking):
 def test_a_text_that_never_has_a_readable_answer_abstains_and_is_counted(fault, asking):
     model, function = asking()
     model.always = HALF_GOOD[fault]
-    votes, said = votes_of(function)
-    assert all(vote in (None, label_of(text)) for vote, text in zip(votes, TEXTS, strict=True))
+    texts = TEXTS[:10]
+    votes, said = votes_of(function, texts)
+    assert all(vote in (None, label_of(text)) for vote, text in zip(votes, texts, strict=True))
     settled(function, votes)
     failed = sum(function.usage.abstained.values()) - function.usage.abstained.get("none fits", 0)
     assert bool(said) == bool(failed)
-    assert all(f"abstains on {failed} of 18 texts" in one for one in said)
+    assert all(f"abstains on {failed} of 10 texts" in one and "; for example, " in one for one in said)
+
+
+@pytest.mark.parametrize("fault", ["prose", "no content", "unknown labels only"])
+def test_a_model_that_says_nothing_of_use_is_an_error_before_all_is_paid_for(fault, asking, tmp_path):
+    model, function = asking(cache=tmp_path / "c", parallel=2)
+    other = {"unknown labels only": lambda texts: good(texts).replace("HAM", "EGGS").replace("SPAM", "EGGS")}
+    model.always = {**HALF_GOOD, **other}[fault]
+    texts = [f"spam number {n}" for n in range(200)]
+    with pytest.raises(EndpointError, match="of 10 texts none has an answer that can be read; for one it is: "):
+        function.on(texts)
+    assert len(model.asked) < 40
+    model.always = None
+    assert votes_of(function, texts)[0] == ["SPAM"] * 200
 
 
 def test_what_is_asked_again_is_asked_in_smaller_batches(asking):
     model, function = asking(parallel=1)
     model.always = lambda texts: "no"
     votes_of(function, TEXTS[:8])
-    assert [len(texts) for texts in model.asked] == [8, 4, 4, 2, 2, 2, 2] + [1] * 8
+    assert [len(texts) for texts in model.asked] == [8, 4, 2, 1, 1, 2, 1, 1, 4, 2, 1, 1, 2, 1, 1]
     assert function.usage.abstained == {"unreadable answer": 8}
     votes_of(function, ["alone"])
     assert [len(texts) for texts in model.asked[15:]] == [1, 1]
@@ -260,6 +276,7 @@ def test_a_text_that_is_refused_by_itself_keeps_no_other_from_its_vote(fault, as
     assert votes == [None if text == TEXTS[1] else label_of(text) for text in TEXTS]
     assert function.usage.abstained == {"none fits": 6, "refused by the server": 1}
     assert "abstains on 1 of 18 texts" in said[0]
+    assert "; for example, refused by the server: " in said[0]
     settled(function, votes)
 
 
@@ -291,7 +308,7 @@ def test_nobody_there_is_an_error(asking):
         port = gone.getsockname()[1]
     function = weak.prompted(["A"], model="m", base_url=f"http://127.0.0.1:{port}", retries=1)
     function.pause = [].append
-    with pytest.raises(EndpointError, match=r"no connection.*give cache=FILE"):
+    with pytest.raises(EndpointError, match=r"gives no answer after 2 tries.*no connection"):
         function.on(["x"])
 
 
@@ -319,9 +336,53 @@ def test_when_the_budget_is_used_up_another_run_goes_on(budget, asking, tmp_path
 
 def test_requests_under_way_are_part_of_the_cost(asking):
     model, function = asking(parallel=16, batch=1, max_cost=0.0006, prices=(1.0, 1.0))
-    with pytest.raises(BudgetError, match=r"another request may take 0\.0001; max_cost"):
+    with pytest.raises(BudgetError, match=r"4 requests under way may take 0\.0004, and another one 0\.0001; max"):
         function.on(TEXTS)
     assert (len(model.asked), function.usage.cost) == (5, pytest.approx(0.00055))
+
+
+def test_a_first_request_that_is_too_dear_is_not_sent(asking):
+    model, function = asking(max_cost=0.0001, prices=(1.0, 1.0))
+    with pytest.raises(BudgetError, match=r"0\.0000 is spent, and another one 0\.000\d; max_cost is 0\.0001"):
+        function.on(TEXTS)
+    assert model.asked == []
+
+
+def test_tokens_that_are_counted_as_none_are_estimated(asking):
+    model, function = asking(batch=1, max_cost=0.001, prices=(1.0, 1.0))
+    model.always = lambda texts: said(good(texts), usage={"prompt_tokens": 0, "completion_tokens": 0})
+    with pytest.raises(BudgetError):
+        function.on(TEXTS)
+    assert function.usage.estimated == len(model.asked) < 12
+
+
+def test_refusals_are_told_from_texts_by_what_this_run_has_answered(asking, tmp_path):
+    model, function = asking(cache=tmp_path / "c")
+    votes_of(function, TEXTS[:9])
+    model.always = NOT_THESE["400"]
+    with pytest.raises(EndpointError, match="refuses the request, 400: too long"):
+        function.on(TEXTS)
+
+
+def test_what_another_process_has_asked_about_meanwhile_is_not_asked_again(asking, tmp_path):
+    model, function = asking(cache=tmp_path / "c", batch=1, parallel=1)
+    _, other = asking(cache=tmp_path / "c", parallel=1)
+    meanwhile = iter([TEXTS[6:]])
+    model.answer = lambda texts: [good(texts), *(votes_of(other, some) for some in meanwhile)][0]
+    votes, _ = votes_of(function)
+    assert votes == [label_of(text) for text in TEXTS]
+    assert (function.usage.asked, function.usage.from_cache, other.usage.asked) == (6, 12, 12)
+
+
+def test_what_is_under_way_when_another_request_is_refused_is_kept(asking, tmp_path):
+    model, function = asking(parallel=2, batch=1, cache=tmp_path / "c")
+    model.always = lambda texts: [time.sleep(0.3), good(texts)][1] if texts == TEXTS[:1] else http(401, "no")
+    with pytest.raises(EndpointError, match=r"401: no.*what was answered is in .*c, and another run goes on"):
+        function.on(TEXTS)
+    model.always = None
+    _, again = asking(cache=tmp_path / "c")
+    assert votes_of(again)[0] == [label_of(text) for text in TEXTS]
+    assert again.usage.from_cache == 1
 
 
 def test_what_waits_for_the_budget_is_not_sent_after_a_refusal(asking):

@@ -154,6 +154,7 @@ def test_where_to_ask_may_come_from_the_environment(served, monkeypatch):
         "https://u:pw@h/v1",
         "https://h/v1?pw",
         "https://h:99999",
+        "http://h/v1/chat/completions/",
         "http://h /",
         3,
     ],

@@ -33,7 +33,7 @@ from trellis.weak.prompting.prompts import Message, Prompts
 from trellis.weak.prompting.usage import Meter, Usage, reasons
 from trellis.weak.votes import ABSTAINS
 
-_EMPTY, _NONE_FITS, _NOTHING = "empty text", "none fits", "nothing found"
+_EMPTY, _NONE_FITS, _NOTHING, _NOT_FOUND = "empty text", "none fits", "nothing found", "no phrase found in the text"
 
 
 class Prompted(LabelingFunction):
@@ -81,7 +81,7 @@ class Prompted(LabelingFunction):
         if failed:
             warnings.warn(
                 f"the labeling function '{self.name}' abstains on {sum(failed.values()):,} of {len(texts):,} texts "
-                f"that have no readable answer: {reasons(failed)}",
+                f"that have no readable answer: {reasons(failed)}{asked.example()}",
                 stacklevel=2,
             )
         wrong = {reason: many for reason, many in dropped.items() if reason in (NO_SPAN, UNKNOWN_TYPE)}
@@ -127,11 +127,13 @@ class Prompted(LabelingFunction):
             try:
                 asked = asking.answers(different)
             except EndpointError as error:
-                kept = "give cache=FILE to keep what is answered"
-                if request.cache is not None:
-                    kept = f"what was answered is in {request.cache}, and another run goes on from there"
+                kept = ""
+                if asking.answered and request.cache is None:
+                    kept = "; give cache=FILE to keep what is answered"
+                elif asking.answered:
+                    kept = f"; what was answered is in {request.cache}, and another run goes on from there"
                 kind = BudgetError if isinstance(error, BudgetError) else EndpointError
-                raise kind(f"the labeling function '{self.name}': {error}; {kept}") from None
+                raise kind(f"the labeling function '{self.name}': {error}{kept}") from None
         return asked, [key_by_text[text] for text in texts]
 
     def _key(self, base_url: str, text: str) -> str:
@@ -190,7 +192,8 @@ class Prompted(LabelingFunction):
             dropped += missed
             found += [(a + start, a + end, number[kind]) for start, end, kind in spans]
             if not spans:
-                abstained[_EMPTY if key is None else asked.reasons.get(key, _NOTHING)] += 1
+                none = _NOT_FOUND if missed else _NOTHING
+                abstained[_EMPTY if key is None else asked.reasons.get(key, none)] += 1
         return SpanVotes.of_list(found, tuple(number)), dropped
 
 
@@ -233,6 +236,6 @@ def prompted(
         batch=batch, parallel=parallel, retries=retries, timeout=timeout, cache=cache, prices=prices,
         max_cost=max_cost, max_requests=max_requests, temperature=temperature, seed=seed, max_tokens=max_tokens,
     )  # fmt: skip
-    if field is not None and not isinstance(field, str):
+    if field is not None and not (isinstance(field, str) and field):
         raise SettingError(f"field is {shown(field)}; expected the name of a field, or of a column")
     return Prompted(votes, Prompts(votes, inventory, task, shots), request, field, name)

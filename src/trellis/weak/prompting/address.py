@@ -8,6 +8,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from trellis.errors import SettingError
 
+_ADDED = "/chat/completions"
+
 
 def checked_url(base_url: object) -> str:
     """The same address, without a slash at its end; SettingError where it is none that can be asked. What it has is not
@@ -22,9 +24,15 @@ def checked_url(base_url: object) -> str:
         raise SettingError(f"base_url is no address; {wrong}") from None
     if url.scheme not in ("http", "https"):
         raise SettingError(f"base_url is neither http nor https; {wrong}")
-    if "@" in url.netloc or "?" in base_url or "#" in base_url or not host or port == 0:
-        raise SettingError(f"base_url has a part that it must not have, or lacks the host; {wrong}")
-    return base_url.rstrip("/")
+    if not host or port == 0:
+        raise SettingError(f"base_url lacks the {'port' if host else 'host'}; {wrong}")
+    for part, there in (("a user", "@" in url.netloc), ("a ?", "?" in base_url), ("a #", "#" in base_url)):
+        if there:
+            raise SettingError(f"base_url has {part}; {wrong}")
+    address = base_url.rstrip("/")
+    if address.endswith(_ADDED):
+        raise SettingError(f"base_url ends in {_ADDED}, which is added to it; leave that out")
+    return address
 
 
 def is_loopback(url: SplitResult) -> bool:

@@ -3,12 +3,15 @@
 Models wrap JSON in prose and code fences, stop in the middle, forget texts and make some up. So all JSON objects in the
 answer are looked at, each by itself: what is complete counts, also where the whole is cut off. Nothing that a model
 writes raises an error here, and no text gets an answer that does not name its number. An answer that names numbers of
-texts that were not asked about has lost count, and is not believed at all; but for one that counts from 0 throughout.
+texts that were not asked about has lost count, and is not believed at all (0 for the first text neither, unless there
+is only one). Nor is what models write while they think, or before they begin anew and are cut off.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +33,10 @@ UNKNOWN_TYPE = "unknown type"
 NO_SPAN = "no phrase and type"
 MISNUMBERED = "numbers of other texts"
 
+_THOUGHTS = re.compile("</?think(?:ing)?>")
+_SEPARATORS = re.compile(r"[\s,\[\]}`]*")  # between objects of one answer
+
+Found = tuple[int, int, dict[str, Any]]  # where an object begins and ends
 _decoder = json.JSONDecoder()
 
 
@@ -53,10 +60,10 @@ class Reader:
 
     def read(self, content: str, texts: int, cut: bool = False) -> Read:
         """`content`: what was said of so many texts; `cut`: the model was stopped before its end."""
-        elements = list(_elements(_after_thinking(content[:LONGEST])))
+        elements = list(_elements(content[:LONGEST], cut))
         numbered = [(number, one) for one in elements if (number := _number(one["number"])) is not None]
         numbers = {number for number, _ in numbered}
-        first = 0 if numbers == set(range(texts)) else 1
+        first = 0 if texts == 1 and numbers == {0} else 1
         if any(not first <= number < first + texts for number in numbers):
             return Read(reasons=dict.fromkeys(range(texts), MISNUMBERED))
         found: dict[int, list[dict[str, Any]]] = {}
@@ -97,7 +104,7 @@ class Reader:
         dropped: Counter[str] = Counter()
         if self.votes == "items":
             label = said.get("label", 0)
-            if label is None:
+            if label is None or (isinstance(label, str) and self._says_none(label)):
                 return None, "", dropped
             if not isinstance(label, str):
                 return None, UNREADABLE, dropped
@@ -121,6 +128,9 @@ class Reader:
             return None, NO_SPAN, Counter()
         return spans, "", dropped
 
+    def _says_none(self, label: str) -> bool:
+        return _folded(label) in ("null", "none") and self.known(label) is None
+
     def known(self, label: str) -> str | None:
         """The label of the inventory that is meant: spelt so, or so but for case and white space around it."""
         return self._exact.get(label) or self._folded.get(_folded(label))
@@ -139,15 +149,41 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _after_thinking(content: str) -> str:
-    """What comes behind the thoughts that some models write down first."""
-    return content.rpartition("</think>")[2]
-
-
-def _elements(content: str) -> Iterator[dict[str, Any]]:
+def _elements(content: str, cut: bool) -> Iterator[dict[str, Any]]:
     """All objects that may be the answer for one text, in order."""
-    for one in _objects(content):
-        yield from _within(one, _DEEPEST)
+    end, found = _behind_thoughts(content, list(_objects(content)))
+    if cut:
+        found = _not_taken_back(content[:end], found)
+    for _, _, value in found:
+        yield from _within(value, _DEEPEST)
+
+
+def _behind_thoughts(content: str, found: list[Found]) -> tuple[int, list[Found]]:
+    """What comes behind the thoughts that some models write down first, and where that ends: where others begin. Tags
+    within objects are words of a text."""
+    begin, end = 0, len(content)
+    starts = [start for start, _, _ in found]
+    for tag in _THOUGHTS.finditer(content):
+        before = bisect_right(starts, tag.start())
+        if not before or found[before - 1][1] <= tag.start():
+            if tag[0].startswith("</"):
+                begin, end = tag.end(), len(content)
+            else:
+                end = min(end, tag.start())
+    return end, [one for one in found if begin <= one[0] and one[1] <= end]
+
+
+def _not_taken_back(content: str, found: list[Found]) -> list[Found]:
+    """Of an answer that was cut off: what the model did not go on to talk about, or begin anew."""
+    end = len(content)
+    for i in range(len(found) - 1, -1, -1):
+        start, stop, value = found[i]
+        gap, anew, _ = content[stop:end].partition("{")
+        follows = bool(anew) or end < len(content)
+        if not _SEPARATORS.fullmatch(gap) or (follows and "number" not in value):
+            return found[i + 1 :]
+        end = start
+    return found
 
 
 def _within(value: Any, depth: int) -> Iterator[dict[str, Any]]:
@@ -161,13 +197,14 @@ def _within(value: Any, depth: int) -> Iterator[dict[str, Any]]:
             yield from _within(one, depth - 1)
 
 
-def _objects(content: str) -> Iterator[dict[str, Any]]:
+def _objects(content: str) -> Iterator[Found]:
     """The complete JSON objects in a text, outermost ones; of an object that is cut off those inside."""
     at, false_starts, lost = content.find("{"), 0, 0
     while at >= 0 and false_starts < _FALSE_STARTS and lost < _LOST:
         try:
-            value, at = _decoder.raw_decode(content, at)
-            yield value
+            value, end = _decoder.raw_decode(content, at)
+            yield at, end, value
+            at = end
         except (ValueError, RecursionError) as error:  # ValueError: also a whole number of thousands of digits
             false_starts += 1
             lost += getattr(error, "pos", len(content)) - at

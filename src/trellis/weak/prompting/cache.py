@@ -111,7 +111,10 @@ class Cache:
             yield
         except sqlite3.Error as error:
             if isinstance(error, sqlite3.OperationalError) and not _of_content(error):
-                raise FileAccessError(f"{self.path}: the cache cannot be used: {error}") from None
+                what = f"{self.path}: the cache cannot be used: {error}"
+                raise FileAccessError(
+                    f"{what}; it has to be a file to write to, in a folder to write to, that nobody else holds for long"
+                ) from None
             raise self._damaged(str(error)) from None
         except (UnicodeDecodeError, ValueError) as error:
             raise self._damaged(str(error)) from None

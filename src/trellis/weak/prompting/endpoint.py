@@ -13,6 +13,7 @@ raised or kept; where a server repeats it in what it says, it is taken out.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import random
 import re
@@ -29,6 +30,8 @@ from trellis.weak.prompting.connection import FAILURES, LARGEST, Open, Response,
 from trellis.weak.prompting.prompts import Message
 from trellis.weak.prompting.usage import Meter
 
+_LOG = logging.getLogger(__name__)
+
 _AGAIN = (408, 409, 429)
 _OF_TEXTS = (400, 413, 422)  # too long, or not to somebody's liking; or the settings are wrong
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0  # seconds, doubled each time
@@ -38,7 +41,7 @@ _CHARACTERS = 4  # in a token, roughly
 
 
 class Unreadable(Exception):
-    """An answer came, and nothing can be read in it."""
+    """An answer came, this one, and nothing can be read in it."""
 
 
 class Refused(EndpointError):
@@ -81,9 +84,12 @@ class Endpoint:
         failure: _Passing | None = None
         for attempt in range(self.retries + 1):
             if failure is not None:
-                self._wait(max(failure.pause or 0.0, _pause(attempt)))
+                pause = max(failure.pause or 0.0, _pause(attempt))
+                _LOG.info("%s: %s; asked again in %.1f s", self.base_url, failure, pause)
+                self._wait(pause)
             try:
-                with self.meter.request(again=attempt > 0, stopped=self.stopped.is_set):
+                given = -(-len(body) // _CHARACTERS)
+                with self.meter.request(attempt > 0, self.stopped.is_set, given):
                     return self._unless_refused(body)
             except _Passing as error:
                 failure = error
@@ -135,17 +141,17 @@ class Endpoint:
         return _Passing(f"not finished after {self.timeout:g} seconds (timeout)")
 
     def _broken(self, error: Exception) -> _Passing:
-        return _Passing(f"no connection, or a broken one: {self._words(str(error) or type(error).__name__)}")
+        return _Passing(f"no connection, or a broken one: {self.on_a_line(str(error) or type(error).__name__)}")
 
     def _check_status(self, response: Response) -> None:
         status = response.status
         if 200 <= status < 300:
             return
-        said = f"{status}: {self._words(_message(response.body))}"
+        said = f"{status}: {self.on_a_line(_message(response.body))}"
         if status in _AGAIN or status >= 500:
             raise _Passing(f"the server answers {said}", _asked_pause(response.retry_after))
         if 300 <= status < 400:
-            where = self._words(response.redirect or "nowhere")
+            where = self.on_a_line(response.redirect or "nowhere")
             raise EndpointError(
                 f"{self.base_url} redirects ({status}) to {where}; redirects are not followed, as the key would travel "
                 "with them: give the address itself as base_url"
@@ -159,32 +165,39 @@ class Endpoint:
         except (ValueError, RecursionError):
             answer = None
         if isinstance(answer, dict) and answer.get("error"):
-            raise _Passing(f"the server answers an error: {self._words(_message(body))}")
+            raise _Passing(f"the server answers an error: {self.on_a_line(_message(body))}")
         choices = answer.get("choices") if isinstance(answer, dict) else None
         if not isinstance(answer, dict) or not isinstance(choices, list):
             self._count(None, sent, len(body))
-            raise _Passing(f"what the server answers is no chat completion: {self._words(_message(body))}")
+            raise _Passing(f"what the server answers is no chat completion: {self.on_a_line(_message(body))}")
         choice = choices[0] if choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
         text = _content(message.get("content")) if isinstance(message, dict) else None
         self._count(answer.get("usage"), sent, len(text or ""))
         if text is None:
-            raise Unreadable
+            raise Unreadable(str(message) if isinstance(message, dict) else "no message")
         return Reply(text, isinstance(choice, dict) and choice.get("finish_reason") == "length")
 
     def _count(self, usage: object, sent: int, made: int) -> None:
         """Tokens as the server counts them, or roughly."""
         told = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
-        known = [n if isinstance(n, int) and not isinstance(n, bool) and 0 <= n < 1 << 40 else None for n in told]
         roughly = [-(-sent // _CHARACTERS), -(-made // _CHARACTERS)]
-        given, out = (guess if n is None else n for n, guess in zip(known, roughly, strict=True))
+        known = [_counted(one, about) for one, about in zip(told, roughly, strict=True)]
+        given, out = (about if one is None else one for one, about in zip(known, roughly, strict=True))
         self.meter.tokens(given, out, None in known)
 
-    def _words(self, text: str) -> str:
+    def on_a_line(self, text: str) -> str:
         """Somebody else's words on one short line, without the key."""
         if self.key:
             text = re.sub(re.escape(self.key), "[key]", text, flags=re.IGNORECASE)
         return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_SAID] or "nothing"
+
+
+def _counted(told: object, about: int) -> int | None:
+    """How many tokens a server says there were, about so many; 0 for some is no count."""
+    if not isinstance(told, int) or isinstance(told, bool) or not 0 <= told < 1 << 40:
+        return None
+    return told if told or not about else None
 
 
 def _content(given: object) -> str | None:

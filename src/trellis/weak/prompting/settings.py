@@ -83,7 +83,12 @@ def checked_prompt(
     inventory = _inventory(votes, labels)
     if not isinstance(examples, Sequence) or isinstance(examples, str):
         raise SettingError(f"examples is {shown(examples)}; expected a list of (text, answer)")
-    return inventory, tuple(_example(votes, inventory, one) for one in examples)
+    shots: dict[str, Answer] = {}
+    for one in examples:
+        text, answer = _example(votes, inventory, one)
+        if shots.setdefault(text, answer) != answer:
+            raise SettingError(f"examples has {shown(text)} twice, with different answers")
+    return inventory, tuple(shots.items())
 
 
 def _inventory(votes: str, labels: object) -> dict[str, str]:

@@ -65,7 +65,7 @@ class Meter:
     """Counts, from several threads, and says when the budget is used up.
 
     What a request costs is known when it is answered. So that several at a time do not go over max_cost, each is taken
-    to cost as much as the dearest so far, and the first is waited for.
+    to cost as much as the dearest so far; the first, which is waited for, as much as what it sends.
     """
 
     def __init__(
@@ -91,14 +91,15 @@ class Meter:
             return deepcopy(self._usage)
 
     @contextmanager
-    def request(self, again: bool, stopped: Callable[[], bool]) -> Iterator[None]:
-        """One is sent, and waited for; BudgetError if it may not be, Stopped if none is wanted any more by then."""
+    def request(self, again: bool, stopped: Callable[[], bool], given: int) -> Iterator[None]:
+        """One of about so many tokens is sent, and waited for; BudgetError if it may not be, Stopped if none is wanted
+        any more by then."""
         with self._changed:
             while self._max_cost is not None and self._dearest is None and self._under_way:
                 self._changed.wait()
             if stopped():
                 raise Stopped
-            self._check()
+            self._check(given)
             self._usage.requests += 1
             self._usage.retries += again
             self._under_way += 1
@@ -109,7 +110,7 @@ class Meter:
                 self._under_way -= 1
                 self._changed.notify_all()
 
-    def _check(self) -> None:
+    def _check(self, given: int) -> None:
         now = self._usage
         if self._max_requests is not None and now.requests >= self._max_requests:
             raise BudgetError(f"{now.requests:,} requests are made, as many as max_requests allows")
@@ -117,10 +118,15 @@ class Meter:
             return
         if now.cost >= self._max_cost:
             raise BudgetError(f"{now.cost:.4f} is spent, max_cost is {self._max_cost:g}")
-        dearest = self._dearest or 0.0
+        dearest = self._dearest
+        if dearest is None:  # of the first no more is known than what is sent
+            assert self._prices is not None
+            dearest = self._prices[0] * given / _MILLION
         if now.cost + dearest * (self._under_way + 1) > self._max_cost:
-            what = f"{now.cost:.4f} is spent, and another request may take {dearest:.4f}"
-            raise BudgetError(f"{what}; max_cost is {self._max_cost:g}")
+            spent = f"{now.cost:.4f} is spent"
+            if self._under_way:
+                spent += f", {self._under_way} requests under way may take {dearest * self._under_way:.4f}"
+            raise BudgetError(f"{spent}, and another one {dearest:.4f}; max_cost is {self._max_cost:g}")
 
     def tokens(self, given: int, made: int, estimated: bool) -> None:
         """What one answer took."""
