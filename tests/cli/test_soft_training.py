@@ -227,3 +227,31 @@ def test_probabilities_beside_words_alone(here, run):
     (here / "soft.txt").write_text("O:0.9 B-X:0.1\n")
     code, _, err = run("train", "soft.txt", "--columns", "a,b", "--soft", "--features", "a[0]", "--model", "m")
     assert (code, "there are columns of probabilities alone; expected the words, too" in err) == (1, True)
+
+
+@pytest.mark.parametrize("cell", ["B-X:nan", "B-X:-0.2", "B-X:abc", "O:0.5", "B-X"])
+@pytest.mark.parametrize("names", ["word p:O p:B-X", "word a b"])
+def test_a_cell_that_is_no_probability_is_named(here, run, cell, names):
+    (here / "soft.txt").write_text(f"a O:0.5 B-X:0.5\nb O:0.6 B-X:0.4\nc O:0.5 {cell}\n")
+    (here / "soft.txt.columns").write_text(names)
+    code, _, err = run("train", "soft.txt", "--soft", "--features", "word[0]", "--model", "m")
+    column = names.split()[-1]
+    assert (code, f"soft.txt:3: '{cell}' in the column '{column}'; expected B-X:PROBABILITY" in err) == (1, True)
+
+
+def test_probabilities_are_not_taken_for_labels(here, run):
+    run("weak", "label", "lm", "train.votes.txt", "--marginals", "--output", "soft.txt")
+    code, _, err = run("train", "soft.txt", *HOW)
+    assert (code, "the last column, 'p:I-PER', has probabilities; give --soft" in err) == (1, True)
+
+
+def test_a_development_file_without_the_target_is_named(here, run):
+    code, _, err = run("train", "train.votes.txt", "--label-model", "lm", "--dev", "test.txt", *HOW)
+    assert (code, "test.txt: there is no column 'label' to compare with; the columns are: word" in err) == (1, True)
+
+
+@pytest.mark.parametrize("learn", ["soft", "evidence"])
+def test_an_encoding_that_labels_do_not_have(here, run, learn):
+    more = ["--encoding", "bioes", "--teach", f"learn={learn}"]
+    code, _, err = run("train", "train.votes.txt", "--label-model", "lm", *HOW, *more)
+    assert (code, "nothing in bioes can have the label 'B-LOC'; they are spelt as iob2" in err) == (1, True)

@@ -96,7 +96,6 @@ def test_few_unrelated_pairs_are_warned_of(folder):
         (["text.txt", "text.txt"], "trellis: text.txt:1: 1 column; expected 3, apart by tabs"),
         (["kb.tsv", "text.txt", "--negatives", "2"], "trellis: negatives is 2.0; expected a share"),
         (["kb.tsv", "text.txt", "--several", "x"], "trellis: several is 'x'; expected one of each, leave"),
-        (["kb.tsv", "text.txt", "--max-names", "1"], "trellis: the limit 'mentions' is 1"),
         (["kb.tsv", "text.txt", "--entities", "ner"], "trellis: there is no column 'ner'"),
         (["kb.tsv", "text.txt", "--output", "kb.tsv"], "trellis: --output kb.tsv would overwrite what is read"),
         (["-", "-"], "trellis: standard input (-) can be read only once"),
@@ -110,3 +109,9 @@ def test_mistakes_are_said_in_one_line(arguments, said, folder):
     assert done.stderr.startswith(said)
     assert done.stderr.count("\n") == 1
     assert not done.stdout
+
+
+@pytest.mark.parametrize(("option", "value"), [("--max-names", "1"), ("--max-between", "-1"), ("--window", "-1")])
+def test_limits_are_named_as_options(option, value, folder):
+    done = run("kb.tsv", "text.txt", option, value, "--columns", "word", folder=folder)
+    assert (done.returncode, f"Invalid value for '{option}': {value}" in done.stderr) == (2, True)

@@ -140,12 +140,24 @@ class TestWhatIsRead:
         with pytest.raises(DataError, match=r"item 1: the label .* in the field 'label' is no text"):
             tr.TextClassifier().fit(records)
 
+    def test_rows_without_anything_have_the_more_frequent_label(self):
+        rows = np.random.default_rng(0).normal(size=(100, 3))
+        model = tr.TextClassifier(l2=0.1).fit(rows, ["b"] * 10 + ["a"] * 90)
+        assert model.predict_proba(np.zeros((1, 3)))[0, 0] > 0.8
+        assert model.predict_proba(rows).mean(axis=0) == pytest.approx([0.9, 0.1], abs=0.02)
+
+    def test_equally_probable_labels_are_answered_in_the_order_of_classes(self):
+        for labels in (["SPAM", "HAM"], ["HAM", "SPAM"]):
+            model = tr.TextClassifier(features="word_ngrams(text, 1)[0]").fit(["buy", "song"], labels)
+            assert model.predict(["unknown"]) == [model.classes_[0]] == ["HAM"]
+            assert model.predict_ids(["unknown"]).tolist() == [0]
+
     @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix, scipy.sparse.coo_matrix])
     def test_matrices_are_ready_made_features(self, kind):
         rows = np.array([[1.0, 0.0, 2.5], [0.0, 3.0, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])
         labels = ["a", "b", "a", "b"]
         model = tr.TextClassifier(l2=0.1).fit(kind(rows), labels)
-        lists = [[{str(j): x for j, x in enumerate(row) if x}] for row in rows.tolist()]
+        lists = [[{str(j): x for j, x in enumerate([*row, 1.0]) if x}] for row in rows.tolist()]
         local = tr.LocalClassifier(l2=0.1).fit(lists, [[label] for label in labels])
         assert model.objective_ == pytest.approx(local.objective_)
         assert model.predict_proba(kind(rows)) == pytest.approx(np.concatenate(local.predict_marginals(lists)))

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import trellis as tr
 from trellis import weak
@@ -205,8 +206,26 @@ class TestTeach:
             weak.soft_labels(votes, model)
         with pytest.raises(SettingError, match="'round' is no setting of teach, which has learn, silent"):
             weak.teach(tr.CRF(), corpus, model, votes, round=1)
-        with pytest.raises(SettingError, match="'x' cannot be taught; expected a tagger"):
-            weak.teach("x", corpus, model, votes)
+        for other in ("x", tr.CRF):
+            with pytest.raises(SettingError, match="cannot be taught; expected a tagger"):
+                weak.teach(other, corpus, model, votes)
+        for other in (LogisticRegression(), tr.Cascade([tr.Stage("label", "word[0]")])):
+            with pytest.raises(
+                SettingError, match=r"cannot be taught; expected one tagger .*soft_labels"
+            ):
+                weak.teach(other, corpus, model, votes, learn="hard")
+        with pytest.raises(DataError, match=r"votes on 4 sentences \(items\), and data of 2"):
+            weak.teach(tr.CRF("label", "word[0]"), corpus.slice(0, 2), model, votes)
+        with pytest.raises(SettingError, match=r"expected a Corpus and the Votes on it .* found Votes and Corpus"):
+            weak.with_votes(votes, corpus)
+        with pytest.raises(SettingError, match=r"expected a corpus .see with_votes., or the names"):
+            weak.vote_features(votes)
+        with pytest.raises(SettingError, match="expected a corpus, a list of texts, or one of lists of tokens"):
+            weak.soft_labels(model, votes).columns(votes)
+
+    def test_lists_of_tokens_have_columns_too(self, corpus, model, votes):
+        soft = weak.soft_labels(model, votes)
+        assert soft.columns(corpus.sentences("word")) == soft.columns(corpus)
         with pytest.raises(SettingError, match="silent is "):
             weak.soft_labels(model, votes, silent=np.array([0.5, 0.5]))
 

@@ -72,7 +72,10 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
     if asked.believed:
         corpus, target, fit = soft.believed(corpus, asked)
     if not staged:
-        tagger.set_params(target=target or default_target(tagger, soft.without_votes(list(corpus.columns))))
+        if target is None:
+            target = default_target(tagger, soft.without_votes(list(corpus.columns)))
+            soft.check_no_chances(target)
+        tagger.set_params(target=target)
     if asked.votes:
         if staged:
             raise SettingError("--votes is for one tagger; a cascade's stages name their features")
@@ -83,6 +86,9 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
         every = list(corpus.columns)
         more["raw"] = parse_conll(read_bytes(asked.raw), every, asked.raw, asked.comments, optional=every[1:])
     held_out = None if asked.dev is None else _dev(asked.dev, names, corpus, asked)
+    if held_out is not None and not staged and tagger.target not in held_out.columns:
+        what = f"there is no column '{tagger.target}' to compare with; the columns are: {', '.join(held_out.columns)}"
+        raise SettingError(f"{asked.dev}: {what}; name the one with gold labels in both files: --target")
     what = " -> ".join(f"'{stage.target}'" for stage in tagger.check()) if staged else f"'{tagger.target}'"
     says = f"{len(corpus):,} sentences, {corpus.tokens:,} tokens; training {what}"
     return Lesson(corpus, held_out, fit, says, more)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from trellis.cli.lessons import Asked
-    from trellis.corpus import Column, Corpus
+    from trellis.corpus import Corpus
     from trellis.models import SoftLabels
 
 _CHANCE = re.compile(r"(.+):([01](?:\.\d+)?(?:e-?\d+)?)")
@@ -125,11 +126,7 @@ def _from_votes(corpus: Corpus, label_model: str, settings: dict[str, Any]) -> t
 
 def _from_file(corpus: Corpus, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
     evidence = is_evidence(settings)
-    columns = {name: label for name, label in ((name, _label_of(corpus[name])) for name in corpus.columns) if label}
-    for name, label in columns.items():
-        if name.startswith(CHANCE) and name != CHANCE + label:
-            what = f"the column '{name}' has probabilities of '{label}'"
-            raise DataError(f"{what}; are the names in the order of the columns?", corpus.path)
+    columns = {name: label for name in corpus.columns if (label := _label_of(corpus, name))}
     if len(columns) < 2:
         raise DataError(
             "there are no columns of probabilities, LABEL:PROBABILITY for each label; `trellis weak label --marginals` "
@@ -149,10 +146,25 @@ def _target(corpus: Corpus) -> str:
     return GOLD if GOLD in corpus.columns else LABEL
 
 
-def _label_of(column: Column) -> str | None:
-    """The label whose probabilities a column has, if it has such."""
-    found = {match[1] if (match := _CHANCE.fullmatch(string)) else None for string in column.strings}
-    return found.pop() if len(found) == 1 else None
+def _label_of(corpus: Corpus, name: str) -> str | None:
+    """The label whose probabilities a column has, if it has such: by its name, or by most of what is there."""
+    import numpy as np
+
+    column = corpus[name].compact()
+    matches = [_CHANCE.fullmatch(string) for string in column.strings]
+    labels = Counter(match[1] for match in matches if match)
+    named = name.removeprefix(CHANCE) if name.startswith(CHANCE) else None
+    if named is None and 2 * labels.total() <= len(matches):
+        return None
+    label = named if named is not None else labels.most_common(1)[0][0]
+    wrong = np.array([not match or match[1] != label for match in matches])
+    if wrong.all() and labels:
+        what = f"the column '{name}' has probabilities of '{next(iter(labels))}'"
+        raise DataError(f"{what}; are the names in the order of the columns?", corpus.path)
+    for token in np.flatnonzero(wrong[column.ids])[:1].tolist():
+        found = f"'{column.strings[column.ids[token]]}' in the column '{name}'"
+        raise DataError(f"{corpus.place(token)}: {found}; expected {label}:PROBABILITY, a number from 0 to 1")
+    return label
 
 
 def _rows(corpus: Corpus, columns: dict[str, str], evidence: bool) -> SoftLabels:
@@ -183,6 +195,12 @@ def soft_of(
     for token in np.flatnonzero(~(np.abs(sums - 1.0) < _ROUNDED * max(1, len(labels))))[:1].tolist():
         raise DataError(f"{place(token)}: its probabilities add up to {sums[token]:.6g}; expected 1")
     return SoftLabels(by_sentence(rows / sums[:, None], offsets), labels, evidence=evidence)
+
+
+def check_no_chances(name: str) -> None:
+    """That what is learnt are no probabilities, taken for labels as they come last."""
+    if name.startswith(CHANCE):
+        raise SettingError(f"the last column, '{name}', has probabilities; give --soft to learn from them, or --target")
 
 
 def without_votes(names: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from trellis.cli import options
 from trellis.cli.choosing import is_cascade, is_of_texts, refuse_items, tagger_from, targets_of
 from trellis.cli.column_names import own_names
 from trellis.cli.console import print_json
-from trellis.cli.output import open_sink
+from trellis.cli.output import open_sink, saying_warnings
 from trellis.cli.tag_texts import tag_texts
 
 if TYPE_CHECKING:
@@ -86,7 +86,8 @@ def tag(
     if is_of_texts(crf):
         if columns or kbest or spans or at_most_once or penalties:
             raise SettingError("whole texts have --marginals only; leave the other options out")
-        done = tag_texts(crf, file, output, marginals)
+        with saying_warnings():
+            done = tag_texts(crf, file, output, marginals)
         if json:
             seconds = time.perf_counter() - began
             print_json({"items": done, "seconds": seconds, "items_per_second": done / seconds})

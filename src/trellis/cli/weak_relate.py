@@ -43,9 +43,20 @@ if TYPE_CHECKING:
 )
 @click.option("--lower", is_flag=True, help="Ignore case where names are looked for.")
 @click.option("--word", metavar="COLUMN", help="The column of words; the first if not given.")
-@click.option("--max-between", type=int, default=25, show_default=True, metavar="N", help="Words between two names.")
-@click.option("--max-names", type=int, default=32, show_default=True, metavar="N", help="Names in one sentence.")
-@click.option("--window", type=int, default=3, show_default=True, metavar="N", help="Words before and after.")
+@click.option(
+    "--max-between",
+    type=click.IntRange(min=0),
+    default=25,
+    show_default=True,
+    metavar="N",
+    help="Words between two names.",
+)
+@click.option(
+    "--max-names", type=click.IntRange(min=2), default=32, show_default=True, metavar="N", help="Names in one sentence."
+)
+@click.option(
+    "--window", type=click.IntRange(min=0), default=3, show_default=True, metavar="N", help="Words before and after."
+)
 @options.comments
 @options.as_json
 def relate_(

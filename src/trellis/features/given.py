@@ -10,18 +10,21 @@ import numpy as np
 
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
-from trellis.features.arrays import LISTS, Given, kind_of, pack_matrices
+from trellis.features.arrays import LISTS, Given, Singles, kind_of, pack_matrices
 from trellis.features.items import KnownNames, NewNames, pack_items
 from trellis.features.kind import Batch
 from trellis.features.packed import Packed
 from trellis.features.reading import Reading
+
+CONSTANT = "constant"
 
 
 class GivenFeatures:
     """Learnt attribute names, numbered in order of first appearance.
 
     The columns of matrices are named "0", "1", ... and all of them have a name, also those that are always zero: so a
-    column's number is its attribute's, and a model file needs nothing but the names.
+    column's number is its attribute's, and a model file needs nothing but the names. Where each row is an item,
+    there is one more behind them, `constant`, which all rows have: else nothing would say how frequent labels are.
     """
 
     def __init__(self, strings: Sequence[str]):
@@ -39,7 +42,12 @@ class GivenFeatures:
     @cached_property
     def are_columns(self) -> bool:
         """Whether matrices can be read: attribute j has the name of column j."""
-        return all(name == str(number) for number, name in enumerate(self.strings))
+        return all(name == str(number) for number, name in enumerate(self.strings[: self._columns]))
+
+    @property
+    def _columns(self) -> int:
+        """How many attributes are columns."""
+        return len(self.strings) - (self.strings[-1:] == [CONSTANT])
 
     @classmethod
     def learn(cls, sentences: Given, min_count: int = 1) -> tuple[GivenFeatures, Packed]:
@@ -56,6 +64,8 @@ class GivenFeatures:
         else:
             packed, width = pack_matrices(sentences)
             names = [str(column) for column in range(width)]
+            if isinstance(sentences, Singles):
+                packed, names = packed.with_constant(width), [*names, CONSTANT]
         if min_count == 1:
             return cls(names), packed
         frequent = packed.tokens_with(len(names)) >= min_count
@@ -82,7 +92,8 @@ class GivenFeatures:
             return pack_items(sentences, self.index, first)
         if not self.are_columns:
             raise DataError("this model was trained on attributes with names (lists or dicts); it was given matrices")
-        return pack_matrices(sentences, self.attributes, first)[0]
+        packed, width = pack_matrices(sentences, self._columns, first)
+        return packed if width == self.attributes else packed.with_constant(width)
 
     def names(self) -> list[str]:
         """The name of every attribute, by number."""

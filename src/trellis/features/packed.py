@@ -85,6 +85,12 @@ class Packed:
         pairs = np.unique(token[self.ids >= 0] * attributes + self.ids[self.ids >= 0])
         return np.bincount(pairs % max(1, attributes), minlength=attributes)
 
+    def with_constant(self, number: int) -> Packed:
+        """One attribute more, of this number, at every token, with the value 1."""
+        ends = self.indptr[1:]
+        values = None if self.values is None else np.insert(self.values, ends, 1.0)
+        return Packed(self.indptr + np.arange(len(self.indptr)), np.insert(self.ids, ends, number), values)
+
     def renumbered(self, number: NDArray[np.int32]) -> Packed:
         """Attribute a as `number[a]`; the occurrences of attributes whose new number is -1 are left out."""
         ids = number[self.ids]

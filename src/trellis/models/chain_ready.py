@@ -19,7 +19,7 @@ from trellis.models.imposing import best_within, check_kept, check_paths, impose
 from trellis.models.known import Known, Soft, costs_of, weights_of, without_pairs
 from trellis.models.learning import given_labels, learn_features
 from trellis.models.linear import LinearChain
-from trellis.models.path_rules import check_gold, encoding_of, rules_of, rules_with
+from trellis.models.path_rules import check_gold, check_usable, encoding_of, rules_of, rules_with
 from trellis.models.recipe import loss_of
 from trellis.scoring import WeightLayout, observed_layout, of_order, with_observed_arcs
 
@@ -100,6 +100,8 @@ def ready_chain(
     encoding = encoding_of(settings.encoding, settings.order, given, offsets)
     if encoding is not None and given.kind == "gold":
         check_gold(X, given, offsets, encoding)
+    elif encoding is not None:
+        check_usable(given.labels, encoding)
     imposed = imposed_by(constraints, given.labels, offsets)
     if imposed is not None and given.kind == "gold":
         check_kept(X, gold, given.labels, offsets, imposed)

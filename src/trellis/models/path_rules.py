@@ -70,3 +70,17 @@ def check_gold(X: Sentences, given: Known, offsets: NDArray[np.int64], encoding:
             "labels (`trellis data check` lists such places), or leave the encoding out",
             *place_of(X, token),
         )
+
+
+def check_usable(labels: Sequence[str], encoding: str) -> None:
+    """SettingError for labels, of which each token may have several, that no sequence has in this encoding: B-X where
+    nothing ends an X."""
+    first, pairs, last = legal_transitions(labels, encoding)
+    begun, ends = first.copy(), last.copy()  # whether it can be reached, and whether an end can be reached from it
+    for _ in labels:
+        begun |= begun @ pairs
+        ends |= pairs @ ends
+    for label in np.flatnonzero(~(begun & ends))[:1].tolist():
+        found = detect(labels)
+        hint = f"they are spelt as {found}: leave the encoding out, or give that" if found else "leave the encoding out"
+        raise SettingError(f"with these labels nothing in {encoding} can have the label '{labels[label]}'; {hint}")

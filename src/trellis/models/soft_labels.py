@@ -14,7 +14,7 @@ decide otherwise than the evidence where the text speaks for that (Tsuboi et al.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,10 @@ class SoftLabels:
         object.__setattr__(self, "labels", names_of(self.labels))
         if self.evidence and self.pairs is not None:
             raise SettingError("pairs are of probabilities; evidence has none")
+
+    def __repr__(self) -> str:
+        what = "evidence" if self.evidence else "probabilities"
+        return f"<SoftLabels: {what} of {len(self.labels)} labels for {len(self.rows):,} sentences (items)>"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -81,14 +85,16 @@ class SoftLabels:
         which, label = np.nonzero((rows >= least) & (rows > 0.0) & (known & (weights > 0.0))[:, None])
         return which, [self.labels[j] for j in label.tolist()], rows[which, label] * weights[which]
 
-    def columns(self, data: Corpus | Sequence[str], column: str | None = None) -> dict[str, list[Any]]:
+    def columns(
+        self, data: Corpus | Sequence[str] | Sequence[Sequence[str]], column: str | None = None
+    ) -> dict[str, list[Any]]:
         """Columns as `datasets.Dataset.from_dict` (Hugging Face) takes them, and as JSON lines hold them.
 
         Of sentences `tokens`, `tags` and `soft`: for each token the number of the label that is most probable by itself
         (-100, which losses pass over, where nothing is known), and a list of probabilities. The tags of a sentence need
         not be a labelling that is possible. Of texts `text`, `label` and `soft`, those left out of which nothing is
-        known. data: a corpus, of which `column` are the tokens, the first one by default; or texts. Sentences of weight
-        0 are left out. The names of the numbers are `labels`.
+        known. data: a corpus, of which `column` are the tokens, the first one by default; lists of tokens; or texts.
+        Sentences of weight 0 are left out. The names of the numbers are `labels`.
         """
         rows, known = self._shares()
         best = np.where(known, rows.argmax(axis=1), IGNORED).tolist()
@@ -100,7 +106,11 @@ class SoftLabels:
             spans = [slice(ends[s], ends[s + 1]) for s in kept]
             soft = [rows[span].tolist() for span in spans]
             return {"tokens": [tokens[s] for s in kept], "tags": [best[span] for span in spans], "soft": soft}
+        if isinstance(data, str) or not isinstance(data, Iterable):
+            raise SettingError(f"data is {shown(data)}; expected a corpus, a list of texts, or one of lists of tokens")
         texts = list(data)
+        if texts and all(isinstance(one, list | tuple) for one in texts):
+            return self.columns(Corpus.from_lists({"token": texts}))
         self._check_lengths([1] * len(texts))
         kept = [i for i in kept if known[i]]
         return {

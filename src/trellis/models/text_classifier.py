@@ -138,17 +138,16 @@ class TextClassifier(Trained[LinearChain]):
         return self
 
     def predict(self, X: Items) -> list[str]:
-        """The most probable label of each item."""
+        """The most probable label of each item; of those that are equally probable the first in `classes_`."""
         return self.predict_column(X).values()
 
     def predict_column(self, X: Items) -> Column:
         """The same as a column."""
-        return Column(self._local().predict_ids(self._data(X)), self._model.labels)
+        return Column(self.predict_ids(X), self.classes_.tolist())
 
     def predict_ids(self, X: Items) -> NDArray[np.int32]:
         """The same as numbers into `classes_`, I32[items]."""
-        place = np.argsort(self._order).astype(np.int32)  # of each of the model's labels among those sorted
-        return place[self._local().predict_ids(self._data(X))]
+        return np.asarray(self.predict_proba(X).argmax(axis=1), np.int32)
 
     def predict_proba(self, X: Items) -> F64:
         """P(label) of each item, F64[items, labels], in the order of `classes_`."""

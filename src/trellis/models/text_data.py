@@ -59,13 +59,13 @@ def sentences_of_items(
     names = [name for name in columns or _fields(listed, target) if name != target]
     if isinstance(like, Corpus):
         names += [name for name in like.columns if name not in (*names, TEXT)]
+    if TEXT in names:
+        _check_texts(items, listed)
     if columns is not None and not any(one.keys() & names for one in listed):
         warnings.warn(
             f"no item has any of the fields that the model reads: {', '.join(names)}; all are taken to be empty",
             stacklevel=4,
         )
-    if TEXT in names:
-        _check_texts(items, listed)
     return _one_token_each({name: [_text(one.get(name)) for one in listed] for name in names}, len(listed))
 
 

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.errors import SettingError, shown
+from trellis.errors import DataError, SettingError, shown
 from trellis.labels import by_sentence
-from trellis.models import SoftLabels, TextClassifier
+from trellis.models import SemiCRF, SoftLabels, Tagger, TextClassifier
 from trellis.weak.believing import soft_labels
 from trellis.weak.models.contract import LabelModel
 from trellis.weak.votes import Votes
@@ -45,9 +45,10 @@ def teach(
     if rounds and more.get("checkpoint") is not None:
         raise SettingError("a training of several rounds keeps no checkpoint; leave out rounds, or the checkpoint")
     learner: Any = tagger
-    if not callable(getattr(learner, "fit", None)):
-        raise SettingError(f"{shown(tagger)} cannot be taught; expected a tagger or a classifier: tr.CRF(...)")
-    _check_names(learner, more)
+    _check(learner, more)
+    many = data.shape[0] if hasattr(data, "shape") else len(data) if hasattr(data, "__len__") else len(votes)
+    if many != len(votes):
+        raise DataError(f"votes on {len(votes):,} sentences (items), and data of {many:,}; expected the same ones")
     if learn is None and not getattr(tagger, "learns_evidence", True):
         learn = "soft"
     if learn == "hard" and keep == 1.0 and not rounds and silent is None and not min_confidence:
@@ -56,15 +57,23 @@ def teach(
     if "soft" not in inspect.signature(learner.fit).parameters:
         raise SettingError(f"a {type(tagger).__name__} learns from certain labels only; give learn='hard' alone")
     soft = soft_labels(model, votes, learn, silent, min_confidence, keep)
+    if isinstance(tagger, SemiCRF):
+        soft = replace(soft, pairs=None)  # it has no use for them
     learner.fit(data, soft=soft, **more)
     for _ in range(rounds):
         learner.fit(data, soft=_its_own(learner, data, soft, ~model.heard(votes).fired, votes), **more)
     return tagger
 
 
-def _check_names(learner: Any, more: Mapping[str, Any]) -> None:
-    """That `fit` knows what it is told."""
+def _check(learner: Any, more: Mapping[str, Any]) -> None:
+    """That it is somebody who can be taught, and that `fit` knows what it is told."""
+    if isinstance(learner, type) or not callable(getattr(learner, "fit", None)):
+        raise SettingError(f"{shown(learner)} cannot be taught; expected a tagger or a classifier: tr.CRF(...)")
     known = inspect.signature(learner.fit).parameters
+    if not isinstance(learner, Tagger | TextClassifier) and "soft" not in known:
+        kind = type(learner).__name__
+        hint = "soft_labels(...).repeated() has labels and weights for estimators that know these"
+        raise SettingError(f"a {kind} cannot be taught; expected one tagger or classifier of this package ({hint})")
     for name in more:
         if name not in known or name in ("X", "y", "soft", "labels"):
             own = ", ".join([*inspect.signature(teach).parameters][4:-1])

@@ -6,7 +6,7 @@ votes wherever it tags.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -29,6 +29,9 @@ def columns_of_votes(votes: Votes) -> dict[str, Column]:
 
 def with_votes(corpus: Corpus, votes: Votes) -> Corpus:
     """The corpus with a column for each function."""
+    if not isinstance(corpus, Corpus) or not isinstance(votes, Votes):
+        found = f"{type(corpus).__name__} and {type(votes).__name__}"
+        raise SettingError(f"expected a Corpus and the Votes on it (weak.apply makes them); found {found}")
     if votes.tokens != corpus.tokens:
         raise DataError(f"votes on {votes.tokens:,} tokens do not fit a corpus of {corpus.tokens:,}")
     for name, own in columns_of_votes(votes).items():
@@ -47,7 +50,10 @@ def vote_features(data: Corpus | Sequence[str], window: int = 1) -> Features:
     """
     if isinstance(window, bool) or not isinstance(window, int) or not 0 <= window <= 10:
         raise SettingError(f"window is {shown(window)}; expected a whole number from 0 to 10")
-    names = list(data.columns) if isinstance(data, Corpus) else list(data)
+    listed = data.columns if isinstance(data, Corpus) else data
+    if isinstance(listed, str) or not isinstance(listed, Iterable):
+        raise SettingError(f"data is {shown(data)}; expected a corpus (see with_votes), or the names of its columns")
+    names = list(listed)
     found = [column(name)[-window:window] for name in names if name.startswith((FUNCTION, LINKER))]
     if not found:
         raise SettingError(

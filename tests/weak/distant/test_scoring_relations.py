@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trellis.errors import DataError
+from trellis.errors import DataError, SettingError
 from trellis.weak import KnowledgeBase, read_relations, score_new_facts, score_relations
 
 GOLD = [(1, "a", "r", "b"), (2, "a", "r", "b"), (3, "c", "s", "d"), (4, "e", "r", "f")]
@@ -56,3 +56,13 @@ def test_sentences_are_numbers_from_one_on(number, tmp_path):
     path.write_text(f"{number}\ta\tr\tb\n")
     with pytest.raises(DataError, match=r"gold\.tsv:1: the sentence is"):
         read_relations(path)
+
+
+def test_arguments_in_another_order():
+    gold, kb = [(1, "a", "r", "b")], KnowledgeBase([("a", "r", "b")])
+    with pytest.raises(DataError, match=r"gold relation 1 is .*; expected \(sentence, subject, relation, object\)"):
+        score_relations([{"sentence": 1, "subject": "a", "object": "b"}], [], [])
+    with pytest.raises(SettingError, match=r"the knowledge base is .*; expected a KnowledgeBase"):
+        score_new_facts(gold, kb, [], [])
+    with pytest.raises(DataError, match=r"the records are .*; expected a list"):
+        score_relations(gold, kb, [])

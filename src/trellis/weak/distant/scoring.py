@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
-from trellis.errors import DataError
+from trellis.errors import DataError, SettingError, shown
 from trellis.metrics import Counts, Report
 from trellis.metrics.report import of_counts
 from trellis.weak.distant.base import NO_RELATION, Fact, KnowledgeBase
@@ -34,6 +34,9 @@ def read_relations(path: str | Path) -> list[Stated]:
 
 def stated(records: Sequence[dict[str, Any]], relations: Sequence[str | None]) -> set[Stated]:
     """What is predicted of records, `none` and None left out."""
+    for name, given in (("records", records), ("predicted relations", relations)):
+        if not isinstance(given, Sequence):
+            raise DataError(f"the {name} are {shown(given)}; expected a list")
     if len(records) != len(relations):
         raise DataError(f"{len(relations)} relations for {len(records)} records; expected one for each")
     for i, record in enumerate(records, 1):
@@ -52,7 +55,8 @@ def score_relations(
     """Precision, recall and F1 of the relations predicted of records, by relation and over all; `none` is no relation.
     A gold relation between names that are no record is missed like any other. Several relations of a pair are several
     records, as `relate` makes them."""
-    truth, found = set(gold), stated(records, predicted)
+    found = stated(records, predicted)
+    truth = _checked(gold)
     sentences = len({one[0] for one in truth} | {record["sentence"] for record in records})
     return _report(truth, found, sentences)
 
@@ -61,8 +65,23 @@ def score_new_facts(
     kb: KnowledgeBase, gold: Iterable[Stated], records: Sequence[dict[str, Any]], predicted: Sequence[str | None]
 ) -> Report:
     """The same of facts, each once however many sentences say it, that the base does not have."""
-    truth, found = (new_facts(kb, one) for one in (gold, stated(records, predicted)))
+    if not isinstance(kb, KnowledgeBase):
+        raise SettingError(f"the knowledge base is {shown(kb)}; expected a KnowledgeBase")
+    found = new_facts(kb, stated(records, predicted))
+    truth = new_facts(kb, _checked(gold))
     return _report(truth, found, len(truth | found))
+
+
+def _checked(gold: Iterable[Stated]) -> set[Stated]:
+    if isinstance(gold, str | Mapping) or not isinstance(gold, Iterable):
+        raise DataError(
+            f"the gold relations are {shown(gold)}; expected a list of (sentence, subject, relation, object)"
+        )
+    found = list(gold)
+    for i, one in enumerate(found, 1):
+        if not isinstance(one, tuple | list) or len(one) != 4:
+            raise DataError(f"gold relation {i} is {shown(one)}; expected (sentence, subject, relation, object)")
+    return {(sentence, subject, relation, object_) for sentence, subject, relation, object_ in found}
 
 
 def new_facts(kb: KnowledgeBase, relations: Iterable[Stated]) -> set[Fact]:
