@@ -210,9 +210,7 @@ class TestTeach:
             with pytest.raises(SettingError, match="cannot be taught; expected a tagger"):
                 weak.teach(other, corpus, model, votes)
         for other in (LogisticRegression(), tr.Cascade([tr.Stage("label", "word[0]")])):
-            with pytest.raises(
-                SettingError, match=r"cannot be taught; expected one tagger .*soft_labels"
-            ):
+            with pytest.raises(SettingError, match=r"cannot be taught; expected one tagger .*soft_labels"):
                 weak.teach(other, corpus, model, votes, learn="hard")
         with pytest.raises(DataError, match=r"votes on 4 sentences \(items\), and data of 2"):
             weak.teach(tr.CRF("label", "word[0]"), corpus.slice(0, 2), model, votes)
