@@ -255,3 +255,10 @@ def test_an_encoding_that_labels_do_not_have(here, run, learn):
     more = ["--encoding", "bioes", "--teach", f"learn={learn}"]
     code, _, err = run("train", "train.votes.txt", "--label-model", "lm", *HOW, *more)
     assert (code, "nothing in bioes can have the label 'B-LOC'; they are spelt as iob2" in err) == (1, True)
+
+
+def test_other_columns_with_colons_are_no_probabilities(here, run):
+    (here / "soft.txt").write_text("a 10:1 O:0.9 B-X:0.1\nb 9:0 O:0.2 B-X:0.8\nc 8:1 O:0.7 B-X:0.3\n")
+    code, _, err = run("train", "soft.txt", "--columns", "w,score,a,b", "--soft", "--features", "w[0]", "--model", "m")
+    assert code == 0, err
+    assert load("m").columns_ == ["w", "score"]

@@ -153,10 +153,11 @@ def _label_of(corpus: Corpus, name: str) -> str | None:
     column = corpus[name].compact()
     matches = [_CHANCE.fullmatch(string) for string in column.strings]
     labels = Counter(match[1] for match in matches if match)
-    named = name.removeprefix(CHANCE) if name.startswith(CHANCE) else None
-    if named is None and 2 * labels.total() <= len(matches):
+    label, many = next(iter(labels.most_common(1)), ("", 0))
+    if name.startswith(CHANCE):
+        label = name.removeprefix(CHANCE)
+    elif 2 * many <= len(matches):
         return None
-    label = named if named is not None else labels.most_common(1)[0][0]
     wrong = np.array([not match or match[1] != label for match in matches])
     if wrong.all() and labels:
         what = f"the column '{name}' has probabilities of '{next(iter(labels))}'"

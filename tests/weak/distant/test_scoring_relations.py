@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from trellis.errors import DataError, SettingError
@@ -66,3 +67,9 @@ def test_arguments_in_another_order():
         score_new_facts(gold, kb, [], [])
     with pytest.raises(DataError, match=r"the records are .*; expected a list"):
         score_relations(gold, kb, [])
+
+
+def test_arrays_are_lists_too():
+    said = ["r", "none", "r", "s"]
+    found = score_relations(GOLD, RECORDS[:4], np.array(said, dtype=object))
+    assert found.as_json() == score_relations(GOLD, RECORDS[:4], said).as_json()

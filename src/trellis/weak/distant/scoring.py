@@ -35,7 +35,7 @@ def read_relations(path: str | Path) -> list[Stated]:
 def stated(records: Sequence[dict[str, Any]], relations: Sequence[str | None]) -> set[Stated]:
     """What is predicted of records, `none` and None left out."""
     for name, given in (("records", records), ("predicted relations", relations)):
-        if not isinstance(given, Sequence):
+        if isinstance(given, str | Mapping | KnowledgeBase) or not hasattr(given, "__len__"):
             raise DataError(f"the {name} are {shown(given)}; expected a list")
     if len(records) != len(relations):
         raise DataError(f"{len(relations)} relations for {len(records)} records; expected one for each")
