@@ -52,6 +52,17 @@ def test_what_is_whole_in_an_answer_that_is_cut_off_counts(labels, data):
     assert set(read.reasons.values()) <= {"answer cut off"}
 
 
+@given(st.lists(st.lists(st.sampled_from(["A", "B"]), max_size=3), min_size=1, max_size=4), st.data())
+def test_so_do_phrases(kinds, data):
+    spans = [[{"phrase": "x", "type": kind} for kind in some] for some in kinds]
+    elements = [json.dumps({"number": n, "spans": some, "sure": "yes"}) for n, some in enumerate(spans, 1)]
+    whole = f'{{"answers": [{", ".join(elements)}]}}'
+    at = data.draw(st.integers(0, len(whole)))
+    read = SPANS.read(whole[:at], len(kinds), cut=True)
+    complete = sum(at >= whole.index(element) + len(element) for element in elements)
+    assert read.answers == {n: [("x", kind) for kind in kinds[n]] for n in range(complete)}
+
+
 @pytest.mark.parametrize(
     ("said", "reason"),
     [

@@ -9,6 +9,7 @@ import socket
 import struct
 import time
 import warnings
+from contextlib import ExitStack
 from threading import Event, Timer
 
 import pytest
@@ -431,6 +432,39 @@ def test_one_that_fails_or_is_interrupted_ends_the_others(first, asking):
         with pytest.raises(EndpointError, match=r"'broken'.* 401: no"):
             weak.apply(both, [{"text": text} for text in TEXTS], threads=2)
     assert len(slow.asked) == 1
+
+
+def test_one_that_has_not_begun_to_ask_is_stopped_when_it_does(asking):
+    """What is asked, and its keys, are prepared before anything is sent."""
+    model, function = asking(batch=1, parallel=1)
+    begun, prepared = Event(), function._texts
+    function._texts = lambda *given: [begun.set(), time.sleep(0.5), prepared(*given)][2]
+    model.always = lambda texts: [ended(function), good(texts)][1]
+
+    class Fails(type(function)):
+        def on(self, data, first=0):
+            begun.wait(9)
+            raise EndpointError("no")
+
+    other = Fails("items", function._prompts, function._request, None, "broken")
+    with pytest.raises(EndpointError, match="no"):
+        weak.apply([other, function], [{"text": text} for text in TEXTS], threads=2)
+    assert len(model.asked) <= 1
+
+
+@pytest.mark.parametrize("hangs", [True, False])
+def test_where_a_host_has_several_addresses_all_are_tried(hangs, asking, monkeypatch):
+    _, function = asking(timeout=2.0, retries=0)
+    served = connection._addresses
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full, ExitStack() as stack:
+        for _ in range(3):  # nobody accepts these, and those behind them wait
+            link = stack.enter_context(socket.socket())
+            link.setblocking(False)
+            link.connect_ex(full.getsockname())
+        family = socket.AF_INET if hangs else 999
+        first = (family, socket.SOCK_STREAM, 0, "", full.getsockname())
+        monkeypatch.setattr(connection, "_addresses", lambda *given: [first, *served(*given)])
+        assert votes_of(function, TEXTS[:2])[0] == ["SPAM", "HAM"]
 
 
 def test_stopping_at_once(asking):

@@ -9,7 +9,7 @@ import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor, as_completed, wait
 from threading import Lock
 from typing import Any
 
@@ -26,6 +26,7 @@ Range = tuple[int, int]
 _TOKENS = 20_000  # in a batch: a fraction of a second of Python, so that progress can be seen
 _ITEMS = 1_000
 _FEW = 100  # not worth sending
+_GLANCE = 0.1  # seconds between attempts to stop who is about to begin
 
 
 class Progress:
@@ -102,9 +103,16 @@ def _on_threads(
             return [answer.result() for answer in answers]
         except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
-            for function in functions:
-                function.stop(at_once=not isinstance(error, Exception))
+            _stop(functions, answers, at_once=not isinstance(error, Exception))
             raise
+
+
+def _stop(functions: Sequence[LabelingFunction], answers: Sequence[Future[Cast]], at_once: bool) -> None:
+    """Until all have ended: one that still prepares what it asks cannot be stopped before it asks."""
+    while under_way := [answer for answer in answers if not answer.done()]:
+        for function in functions:
+            function.stop(at_once)
+        wait(under_way, _GLANCE)
 
 
 def _in_batches(

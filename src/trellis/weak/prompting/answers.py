@@ -178,6 +178,8 @@ def _not_taken_back(content: str, found: list[Found]) -> list[Found]:
     end = len(content)
     for i in range(len(found) - 1, -1, -1):
         start, stop, value = found[i]
+        if "number" not in value and "answers" not in value:
+            continue  # a piece of an answer that is cut off
         gap, anew, _ = content[stop:end].partition("{")
         follows = bool(anew) or end < len(content)
         if not _SEPARATORS.fullmatch(gap) or (follows and "number" not in value):

@@ -167,13 +167,18 @@ def _left(deadline: float) -> float:
 
 @contextmanager
 def _connected(url: SplitResult, deadline: float, sockets: Open) -> Iterator[socket.socket]:
-    """A socket to one of the addresses of a host, tried in order; with TLS, if need be."""
+    """A socket to one of the addresses of a host, tried in order, with as much time for each; with TLS, if need be."""
     host, failed = str(url.hostname), OSError("the host has no address")
-    for family, kind, protocol, _, address in _addresses(host, url.port or _PORTS[url.scheme], deadline, sockets):
-        link = socket.socket(family, kind, protocol)
+    addresses = _addresses(host, url.port or _PORTS[url.scheme], deadline, sockets)
+    for i, (family, kind, protocol, _, address) in enumerate(addresses):
+        try:
+            link = socket.socket(family, kind, protocol)
+        except OSError as error:  # of a family that this machine does not know
+            failed = error
+            continue
         with sockets.using(link):
             try:
-                link.settimeout(_left(deadline))
+                link.settimeout(_left(deadline) / (len(addresses) - i))
                 link.connect(address)
             except OSError as error:
                 failed = error
