@@ -76,6 +76,19 @@ def test_a_fact_counts_whatever_types_the_text_has():
     assert (made.counts.examples["founder"], made.counts.types_unfit) == (1, 1)  # the other direction
 
 
+@pytest.mark.usefixtures("way")
+def test_a_longer_name_that_touches_a_marked_one_hides_no_shorter_one():
+    kb = KnowledgeBase([("Oak Bank", "in", "Oslo"), ("Oak Bank Chief", "of", "Oak Bank")])
+    text = text_of("Oak Bank Chief Lee left", "Oak Bank", entity=["O O B-PER I-PER O", "O O"])
+    named = [("Oak Bank", 0, 2), ("Chief Lee", 2, 4), ("Oak Bank", 5, 7)]
+    assert [(entity, a, b) for a, b, entity, _ in found(text, kb, entities="entity")] == named
+
+
+def test_limits_are_limits():
+    with pytest.raises(SettingError, match=r"limits is \{'between': 3\}; expected Limits"):
+        relate(KB, text_of("a"), limits={"between": 3})
+
+
 def test_a_column_marks_names_that_the_base_does_not_know():
     text = text_of("Bo Ek met Lee at Oak Bank Hall", entity=["B-PER I-PER O O O B-LOC I-LOC I-LOC"])
     assert found(text, entities="entity") == [

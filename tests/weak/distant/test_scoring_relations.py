@@ -63,6 +63,10 @@ def test_arguments_in_another_order():
     gold, kb = [(1, "a", "r", "b")], KnowledgeBase([("a", "r", "b")])
     with pytest.raises(DataError, match=r"gold relation 1 is .*; expected \(sentence, subject, relation, object\)"):
         score_relations([{"sentence": 1, "subject": "a", "object": "b"}], [], [])
+    with pytest.raises(DataError, match=r"gold relation 1 is .*; expected \(sentence"):
+        score_relations([(1, ["a"], "r", "b")], [], [])
+    with pytest.raises(DataError, match=r"predicted relation 1 is \['r'\]; expected its name"):
+        score_relations(gold, [{"sentence": 1, "subject": "a", "object": "b"}], [["r"]])
     with pytest.raises(SettingError, match=r"the knowledge base is .*; expected a KnowledgeBase"):
         score_new_facts(gold, kb, [], [])
     with pytest.raises(DataError, match=r"the records are .*; expected a list"):

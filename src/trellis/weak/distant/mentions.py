@@ -37,12 +37,11 @@ def mentions_in(kb: KnowledgeBase, corpus: Corpus, word: str | None = None, enti
     the base's type if it has one there; any other name is an entity of its own. word: the column of words; the first
     if None."""
     words = next(iter(corpus.columns.values())) if word is None else corpus[word]
-    phrases, names = kb.phrases
-    known = phrases.found(words, corpus.offsets)
-    found = _of_base(kb, known.start, known.end, [names[k] for k in known.label.tolist()])
     if entities is None:
-        return found
+        return _of_base(kb, words, corpus.offsets)
     marked = _marked(kb, corpus, words, entities)
+    # between those that are marked, so that no longer name that touches one hides a shorter one that does not
+    found = _of_base(kb, words, np.unique(np.concatenate([corpus.offsets, marked.start, marked.end])))
     free = _outside(found, marked, corpus.tokens)
     kept = np.flatnonzero(free).tolist()
     start, end = (np.concatenate([a, b[free]]) for a, b in ((marked.start, found.start), (marked.end, found.end)))
@@ -53,8 +52,11 @@ def mentions_in(kb: KnowledgeBase, corpus: Corpus, word: str | None = None, enti
     return Mentions(start[order], end[order], [entity[k] for k in at], [kinds[k] for k in at])
 
 
-def _of_base(kb: KnowledgeBase, start: I64, end: I64, entity: list[str]) -> Mentions:
-    return Mentions(start, end, entity, [kb.type_of(one) or UNKNOWN for one in entity])
+def _of_base(kb: KnowledgeBase, words: Column, offsets: I64) -> Mentions:
+    phrases, names = kb.phrases
+    known = phrases.found(words, offsets)
+    entity = [names[k] for k in known.label.tolist()]
+    return Mentions(known.start, known.end, entity, [kb.type_of(one) or UNKNOWN for one in entity])
 
 
 def _marked(kb: KnowledgeBase, corpus: Corpus, words: Column, entities: str) -> Mentions:

@@ -35,6 +35,8 @@ class Relating:
     ):
         if not isinstance(kb, KnowledgeBase):
             raise SettingError(f"the knowledge base is {shown(kb)}; expected a KnowledgeBase")
+        if limits is not None and not isinstance(limits, Limits):
+            raise SettingError(f"limits is {shown(limits)}; expected Limits(...), or None")
         self.kb, self.entities, self.word, self.every = kb, entities, word, every
         self.limits = Limits() if limits is None else limits
         self.labelling = Labelling(kb, negatives, seed, several)

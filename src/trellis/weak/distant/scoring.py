@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,9 @@ def stated(records: Sequence[dict[str, Any]], relations: Sequence[str | None]) -
     for i, record in enumerate(records, 1):
         if not isinstance(record, Mapping) or not {"sentence", "subject", "object"} <= record.keys():
             raise DataError(f"record {i} has no sentence, subject and object; expected records as `relate` makes them")
+    for i, relation in enumerate(relations, 1):
+        if relation is not None and not isinstance(relation, str):
+            raise DataError(f"predicted relation {i} is {shown(relation)}; expected its name, a text, or None")
     return {
         (record["sentence"], record["subject"], relation, record["object"])
         for record, relation in zip(records, relations, strict=True)
@@ -79,7 +83,8 @@ def _checked(gold: Iterable[Stated]) -> set[Stated]:
         )
     found = list(gold)
     for i, one in enumerate(found, 1):
-        if not isinstance(one, tuple | list) or len(one) != 4:
+        named = isinstance(one, tuple | list) and len(one) == 4 and all(isinstance(part, str) for part in one[1:])
+        if not named or not isinstance(one[0], Integral):
             raise DataError(f"gold relation {i} is {shown(one)}; expected (sentence, subject, relation, object)")
     return {(sentence, subject, relation, object_) for sentence, subject, relation, object_ in found}
 
