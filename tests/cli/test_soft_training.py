@@ -200,6 +200,50 @@ def test_probabilities_that_do_not_add_up(here, run):
     assert "soft.txt:2: its probabilities add up to 0.6" in err
 
 
+def test_probabilities_of_many_labels_add_up_as_well(here, run):
+    labels = [f"X{i}" for i in range(600)]
+    (here / "soft.txt").write_text(f"a {' '.join(f'{label}:0.000800' for label in labels)}\n")
+    (here / "soft.txt.columns").write_text(" ".join(["word", *(f"p:{label}" for label in labels)]))
+    code, _, err = run("train", "soft.txt", "--soft", "--features", "word[0]", "--model", "m")
+    assert (code, "soft.txt:1: its probabilities add up to 0.48" in err) == (1, True)
+
+
+def test_a_column_that_is_called_as_the_new_one(here, run):
+    names = ["--columns", "word,pos,chunk,label,lf:cities,lf:titles,lf:small"]
+    code, _, err = run("weak", "label", "lm", "train.votes.txt", *names, "--output", "new.txt")
+    assert (code, "train.votes.txt: there is a column 'label' already; give another name: --name" in err) == (1, True)
+    assert not (here / "new.txt").exists()
+    assert run("weak", "label", "lm", "train.votes.txt", *names, "--output", "new.txt", "--name", "mine")[0] == 0
+    assert (here / "new.txt.columns").read_text().split() == ["word", "pos", "chunk", "label", "mine"]
+    assert run("weak", "label", "lm", "train.votes.txt", *names)[0] == 0  # no names are written
+
+
+def test_names_that_nobody_gave_are_the_models(here, run):
+    assert run("train", "train.txt", "--columns", "word,pos,chunk,entity", *HOW)[0] == 0
+    code, _, err = run("weak", "apply", "rules.py", "test.txt", "--output", "voted.txt")
+    assert code == 0, err
+    assert (here / "voted.txt.columns").read_text().split()[:5] == ["c0", "c1", "c2", "c3", "lf:cities"]
+    code, out, err = run("eval", "m", "voted.txt", "--json")
+    assert code == 0, err
+    plain = run("eval", "m", "test.txt", "--json")[1]
+    assert json.loads(out.splitlines()[-1])["f1"] == json.loads(plain.splitlines()[-1])["f1"]
+    assert run("tag", "m", "voted.txt")[0] == 0
+
+
+def test_a_name_that_is_too_long_for_another_beside_it(here, run):
+    long = "x" * 250
+    (here / long).write_bytes((here / "test.txt").read_bytes())
+    assert run("train", long, "--columns", "word,pos,chunk,entity", *HOW, "--max-iter", "3")[0] == 0
+    assert run("tag", "m", long)[0] == 0
+
+
+def test_votes_in_columns_of_other_names_are_left_out_too(here, run):
+    names = ["--columns", "word,pos,chunk,entity,cities,titles,small"]
+    code, _, err = run("train", "train.votes.txt", *names, "--label-model", "lm", "--target", "entity", *HOW)
+    assert code == 0, err
+    assert load("m").columns_ == ["word", "pos", "chunk", "entity"]
+
+
 def test_columns_of_probabilities_in_the_middle_keep_their_place(here, run):
     (here / "soft.txt").write_text("a O:0.9 B-X:0.1 N\nb O:0.2 B-X:0.8 V\n")
     how = ["--columns", "word,p:O,p:B-X,pos", "--features", "word[0] + pos[0]", "--model", "m"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from trellis.cli import options
@@ -24,6 +24,16 @@ def names_for(path: str, columns: str | None) -> list[str] | None:
     return own_names(path, columns) or _beside(path, Path(path).parent / "columns.txt")
 
 
+def names_for_model(path: str, columns: str | None, known: Sequence[str] | None) -> list[str]:
+    """For text to a model: as in `own_names`, where a name that nobody gave (c0, c1 ...) stands for the model's in that
+    place; else the model's."""
+    own = own_names(path, columns)
+    if own is None or columns is not None:
+        return own or list(known or ())
+    meant = {f"c{i}": name for i, name in enumerate(known or ()) if name not in own}
+    return [meant.get(name, name) if name == f"c{i}" else name for i, name in enumerate(own)]
+
+
 def outputs(output: str | None) -> dict[str, str | None]:
     """What is written where columns have names: --output, and the names beside it."""
     if output is None or output == "-":
@@ -41,9 +51,16 @@ def _beside_of(path: str) -> str:
 
 
 def _beside(path: str, beside: Path) -> list[str] | None:
-    if path == "-" or not beside.is_file():
+    if path == "-" or not _is_file(beside):
         return None
     try:
         return beside.read_text(encoding="utf-8").split()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"the names of columns cannot be read: {error}; give --columns", beside) from None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long with what is added, or a folder that cannot be looked into
+        return False

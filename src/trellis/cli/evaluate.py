@@ -10,7 +10,7 @@ import click
 
 from trellis.cli import options
 from trellis.cli.choosing import is_cascade, is_of_texts, refuse_items, tagger_from
-from trellis.cli.column_names import own_names
+from trellis.cli.column_names import names_for_model
 from trellis.cli.console import print_json, say
 from trellis.cli.scoring import Scoring, ScoringCommand, scoring_options
 from trellis.cli.texts import evaluate_texts
@@ -65,7 +65,7 @@ def evaluate(
     if not (columns or crf.columns_):
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     constraints = options.constraints_of(type(crf), at_most_once, penalties)
-    names = own_names(file, columns) or crf.columns_
+    names = names_for_model(file, columns, crf.columns_)
     _check_target(crf, names, file)
     word, training = _words(names, scoring, file)
     began = time.perf_counter()

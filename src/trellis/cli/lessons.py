@@ -73,7 +73,7 @@ def lesson_of_columns(tagger: Any, model_type: str, staged: bool, asked: Asked) 
         corpus, target, fit = soft.believed(corpus, asked)
     if not staged:
         if target is None:
-            target = default_target(tagger, soft.without_votes(list(corpus.columns)))
+            target = default_target(tagger, soft.readable(corpus))
             soft.check_no_chances(target)
         tagger.set_params(target=target)
     if asked.votes:

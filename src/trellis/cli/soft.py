@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from trellis.cli.lessons import Asked
     from trellis.corpus import Corpus
     from trellis.models import SoftLabels
+    from trellis.weak import LabelModel
 
 _CHANCE = re.compile(r"(.+):([01](?:\.\d+)?(?:e-?\d+)?)")
-_ROUNDED = 1e-3  # how far probabilities may be off for each label, as they were rounded
+_ROUNDED, _OFF = 1e-3, 0.05  # how far probabilities may be off for each label, as they were rounded, and their sum
 _TEACH = ("learn", "silent", "min_confidence", "keep", "rounds")
 
 _OPTIONS = (
@@ -94,12 +95,18 @@ def read_columns(files: Sequence[str], columns: str | None, comments: bool) -> C
 
 def believed(corpus: Corpus, asked: Asked) -> tuple[Corpus, str, Fit]:
     """The corpus without columns that only say what to learn, the target, and how a tagger learns that."""
+    from trellis.weak import load
+
     settings = teaching(asked.teach)
-    if asked.label_model is not None:
-        found, target, fit = _from_votes(corpus, asked.label_model, settings)
-    else:
+    if asked.label_model is None:
+        model = None
         found, target, fit = _from_file(corpus, settings)
-    return found if asked.votes else _without_votes(found), asked.target or target, fit
+    else:
+        model = load(asked.label_model)
+        found, target, fit = _from_votes(corpus, model, settings)
+    if not asked.votes:  # text to tag need not have them then
+        found = _leaving_out(found, set(found.columns) - set(readable(found, model)))
+    return found, asked.target or target, fit
 
 
 def with_vote_features(tagger: Any, corpus: Corpus, target: str) -> None:
@@ -111,11 +118,10 @@ def with_vote_features(tagger: Any, corpus: Corpus, target: str) -> None:
     tagger.set_params(features=Features.of(own) + vote_features(corpus))
 
 
-def _from_votes(corpus: Corpus, label_model: str, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
-    from trellis.weak import load, teach
+def _from_votes(corpus: Corpus, model: LabelModel, settings: dict[str, Any]) -> tuple[Corpus, str, Fit]:
+    from trellis.weak import teach
     from trellis.weak.columns import votes_like
 
-    model = load(label_model)
     votes = votes_like(corpus, model.space_, model.functions_, model.linkers_, model.abstain_)
 
     def fit(tagger: Any, data: Corpus, **more: Any) -> None:
@@ -193,7 +199,8 @@ def soft_of(
     from trellis.models import SoftLabels
 
     sums = rows.sum(axis=1)
-    for token in np.flatnonzero(~(np.abs(sums - 1.0) < _ROUNDED * max(1, len(labels))))[:1].tolist():
+    most = min(_ROUNDED * max(1, len(labels)), _OFF)
+    for token in np.flatnonzero(~(np.abs(sums - 1.0) < most))[:1].tolist():
         raise DataError(f"{place(token)}: its probabilities add up to {sums[token]:.6g}; expected 1")
     return SoftLabels(by_sentence(rows / sums[:, None], offsets), labels, evidence=evidence)
 
@@ -204,17 +211,12 @@ def check_no_chances(name: str) -> None:
         raise SettingError(f"the last column, '{name}', has probabilities; give --soft to learn from them, or --target")
 
 
-def without_votes(names: list[str]) -> list[str]:
-    """Those of other columns; all, if there are no others."""
-    from trellis.weak.columns import FUNCTION, LINKER
+def readable(corpus: Corpus, model: LabelModel | None = None) -> list[str]:
+    """The columns without votes, a label model's maybe; all, if there are no others."""
+    from trellis.weak.columns import without_votes
 
-    return [name for name in names if not name.startswith((FUNCTION, LINKER))] or names
-
-
-def _without_votes(corpus: Corpus) -> Corpus:
-    """Without columns of votes, so that text to tag need not have them."""
-    kept = without_votes(list(corpus.columns))
-    return _leaving_out(corpus, set(corpus.columns) - set(kept))
+    names = without_votes(corpus) if model is None else without_votes(corpus, model.functions_, model.linkers_)
+    return names or list(corpus.columns)
 
 
 def _leaving_out(corpus: Corpus, names: Container[str]) -> Corpus:

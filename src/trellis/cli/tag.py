@@ -10,7 +10,7 @@ import click
 
 from trellis.cli import options
 from trellis.cli.choosing import is_cascade, is_of_texts, refuse_items, tagger_from, targets_of
-from trellis.cli.column_names import own_names
+from trellis.cli.column_names import names_for_model
 from trellis.cli.console import print_json
 from trellis.cli.output import open_sink, saying_warnings
 from trellis.cli.tag_texts import tag_texts
@@ -101,7 +101,7 @@ def tag(
         )
     if kbest is not None and is_cascade(crf):
         raise SettingError("--kbest is for one target; of a cascade ask in Python: predict_kbest(corpus, k)")
-    names = own_names(file, columns) or crf.columns_
+    names = names_for_model(file, columns, crf.columns_)
     if not names:
         raise DataError("this model was trained on lists of attributes; it cannot read a column file", model)
     tokens = sentences = 0

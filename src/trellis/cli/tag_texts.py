@@ -83,9 +83,9 @@ def _answered(
         own = [record for _, record in batch]
         lines = None if batch[0][0] is None else np.array([line for line, _ in batch], np.int64)
         items = Items(own, None, None, (), None, file, lines)
-        chances = model.predict_proba(items).tolist() if marginals else None
+        labels, chances = _said(model, items, marginals)
         out = io.StringIO()
-        for i, (record, label) in enumerate(zip(own, model.predict(items), strict=True)):
+        for i, (record, label) in enumerate(zip(own, labels, strict=True)):
             more = {} if chances is None else {PROBABILITIES: dict(zip(model.classes_, chances[i], strict=True))}
             out.write(json.dumps({**record, PREDICTED: label, **more}, ensure_ascii=False) + "\n")
         yield len(batch), out.getvalue().encode()
@@ -105,11 +105,18 @@ def _tagged_lines(
             except UnicodeDecodeError as error:
                 what = f"byte 0x{line[error.start]:02x} is not valid UTF-8; convert the file (for example with iconv)"
                 raise DataError(what, file, number) from None
-        chances = model.predict_proba(texts).tolist() if marginals else None
+        labels, chances = _said(model, texts, marginals)
         out = []
-        for i, (text, label) in enumerate(zip(texts, model.predict(texts), strict=True)):
+        for i, (text, label) in enumerate(zip(texts, labels, strict=True)):
             columns = [label, text]
             if chances is not None:
                 columns[1:1] = [f"{name}:{p:.6f}" for name, p in zip(model.classes_, chances[i], strict=True)]
             out.append("\t".join(columns) + "\n")
         yield len(batch), "".join(out).encode()
+
+
+def _said(model: TextClassifier, items: Any, marginals: bool) -> tuple[list[str], list[list[float]] | None]:
+    """Labels, and P(label), if asked for."""
+    chances = model.predict_proba(items)
+    labels = model.classes_[chances.argmax(axis=1)].tolist()
+    return labels, chances.tolist() if marginals else None

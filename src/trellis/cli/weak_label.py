@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from trellis.cli.weak_votes import is_items
 from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
-    from trellis.corpus import Corpus, Piece
+    from trellis.corpus import Piece
     from trellis.weak import LabelModel
 
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.argument("file", metavar="VOTES", default="-")
 @click.option("--output", "-o", metavar="FILE", help="Where to write; standard output if not given.")
 @click.option("--columns", metavar="NAMES", help="Names of the columns; else as in VOTES.columns or columns.txt.")
-@click.option("--name", default="label", show_default=True, help="Of items: the field for the label.")
+@click.option("--name", default=LABEL, show_default=True, help="What the column (of items: the field) is called.")
 @click.option("--marginals", is_flag=True, help="Add a column LABEL:PROBABILITY for every label.")
 @click.option("--jsonl", is_flag=True, help="Of column files: a JSON object a sentence, with tokens, tags and soft.")
 @click.option("--items", is_flag=True, help="VOTES are items, JSON lines, as those of .jsonl and .json files are.")
@@ -50,7 +51,7 @@ def label_(
     The columns are those of VOTES without the votes, and the label last; their names are written to OUTPUT.columns.
     With --marginals, P(label) of every label follows, which `trellis train --soft` learns from.
 
-    Items get the field `label` (--name) and, with --marginals, `probabilities`.
+    Items get the field `label` and, with --marginals, `probabilities`.
 
     \b
     Example:
@@ -63,10 +64,11 @@ def label_(
     check_json(json, output)
     check_outputs(outputs(output), [model, file])
     believed = load(model)
+    named = output is not None and output != "-"
     names: list[str] = []
     with saying_warnings(), ExitStack() as stack:
         sink = open_sink(output, stack)
-        if jsonl and (items or is_items(file) or marginals or keep_votes):
+        if jsonl and (items or is_items(file) or marginals or keep_votes or name != LABEL):
             raise SettingError(
                 "--jsonl is for column files, and has probabilities already; leave the other options out"
             )
@@ -75,9 +77,10 @@ def label_(
         elif items or is_items(file):
             tally = _items(believed, file, sink, name, marginals, keep_votes)
         else:
-            tally, names = _tokens(believed, file, sink, columns, marginals, keep_votes, comments, stack)
-    if names and output is not None and output != "-":
-        write_names(output, names)
+            added = [name, *(f"{CHANCE}{label}" for label in believed.labels_ if marginals)]
+            tally, names = _tokens(believed, file, sink, columns, added, named, keep_votes, comments, stack)
+    if names and named:
+        write_names(str(output), [*names, *added])
     done = ", ".join(counted(many, what.removesuffix("s")) for what, many in tally.items())
     say(f"{done} labelled by {believed.name}")
     if json:
@@ -89,28 +92,41 @@ def _tokens(
     file: str,
     sink: Any,
     columns: str | None,
-    marginals: bool,
+    added: Sequence[str],
+    named: bool,
     keep_votes: bool,
     comments: bool,
     stack: ExitStack,
 ) -> tuple[dict[str, int], list[str]]:
-    """How much there was, and the names of the columns, if there was any."""
+    """How much there was, and the names of the columns before those that are added, if there was any; `named`: they are
+    written as well, so that none may come twice."""
     from trellis.corpus import stream_conll
     from trellis.files import open_bytes, write_all
+    from trellis.weak.columns import without_votes
 
     tally, names = {"sentences": 0, "tokens": 0}, list[str]()
     source = stack.enter_context(open_bytes(file))
     for piece in stream_conll(source, names_for(file, columns), file, comments=comments):
-        if piece.corpus.tokens:
-            write_all(sink, _labelled(model, piece, tally["tokens"], marginals, keep_votes))
-            corpus = piece.corpus
-            names = list(corpus.file_columns or corpus.columns) if keep_votes else _kept(model, corpus)
+        corpus = piece.corpus
+        if corpus.tokens:
+            plain = without_votes(corpus, model.functions_, model.linkers_)
+            names = list(corpus.file_columns or corpus.columns) if keep_votes else plain
+            if named:
+                _check_new(names, added, file)
+            write_all(sink, _labelled(model, piece, tally["tokens"], len(added) > 1, None if keep_votes else plain))
         elif comments:
             write_all(sink, piece.data)
-        tally["sentences"] += len(piece.corpus)
-        tally["tokens"] += piece.corpus.tokens
-    added = [LABEL, *(f"{CHANCE}{label}" for label in model.labels_ if marginals)]
-    return tally, [*names, *added] if names else []
+        tally["sentences"] += len(corpus)
+        tally["tokens"] += corpus.tokens
+    return tally, names
+
+
+def _check_new(names: Sequence[str], added: Sequence[str], file: str) -> None:
+    """That no name comes twice: nobody could read such a file by its names."""
+    for name in added:
+        if name in names:
+            remedy = "name it otherwise (--columns)" if name.startswith(CHANCE) else "give another name: --name"
+            raise DataError(f"there is a column '{name}' already; {remedy}", file)
 
 
 def _sentences(
@@ -145,8 +161,8 @@ def _sentences(
     return tally
 
 
-def _labelled(model: LabelModel, piece: Piece, first: int, marginals: bool, keep_votes: bool) -> bytes:
-    """The lines of a piece, before which there are `first` tokens."""
+def _labelled(model: LabelModel, piece: Piece, first: int, marginals: bool, kept: Sequence[str] | None) -> bytes:
+    """The lines of a piece, before which there are `first` tokens; of the columns that are `kept`, all if None."""
     from trellis.corpus.columns import append_columns, replace_columns
     from trellis.weak.columns import votes_like
     from trellis.weak.paths import label_rows
@@ -157,17 +173,9 @@ def _labelled(model: LabelModel, piece: Piece, first: int, marginals: bool, keep
     if marginals:
         for label, column in zip(model.labels_, label_rows(model, votes).T.tolist(), strict=True):
             added.append([f"{label}:{p:.6f}" for p in column])
-    if keep_votes:
+    if kept is None:
         return append_columns(piece, added)
-    return replace_columns(piece, [*(corpus[name].values() for name in _kept(model, corpus)), *added])
-
-
-def _kept(model: LabelModel, corpus: Corpus) -> list[str]:
-    """The columns without votes."""
-    from trellis.weak.columns import FUNCTION, LINKER, vote_columns
-
-    read = {*vote_columns(corpus, model.functions_, FUNCTION), *vote_columns(corpus, model.linkers_, LINKER)}
-    return [name for name in corpus.columns if name not in read and not name.startswith((FUNCTION, LINKER))]
+    return replace_columns(piece, [*(corpus[name].values() for name in kept), *added])
 
 
 def _items(model: LabelModel, file: str, sink: Any, name: str, marginals: bool, keep_votes: bool) -> dict[str, int]:

@@ -150,6 +150,14 @@ def vote_columns(corpus: Corpus, names: Sequence[str] | None, prefix: str) -> li
     return [f"{prefix}{name}" if f"{prefix}{name}" in corpus.columns else name for name in names]
 
 
+def without_votes(
+    corpus: Corpus, functions: Sequence[str] | None = None, linkers: Sequence[str] | None = None
+) -> list[str]:
+    """The other columns: none whose name says that it has votes, nor those of these functions."""
+    read = {*vote_columns(corpus, functions, FUNCTION), *vote_columns(corpus, linkers, LINKER)}
+    return [name for name in corpus.columns if name not in read and not name.startswith((FUNCTION, LINKER))]
+
+
 def _whose(corpus: Corpus) -> str:
     return f"{corpus.path}: " if corpus.path is not None else ""
 
