@@ -59,6 +59,12 @@ def test_without_the_constraint_there_are_such(noise):
     assert len(illegal(crf.classes_, crf.predict_ids(noise), noise.offsets, "iob2"))
 
 
+def test_labels_that_no_sequence_has_are_refused_with_a_remedy_that_helps():
+    corpus = Corpus.from_lists({"word": [["a", "b"], ["c"]], "label": [["O", "B-X|S-X"], ["S-X"]]})
+    with pytest.raises(SettingError, match=r"nothing in bioes can have the label 'B-X'; leave the encoding out$"):
+        CRF("label", "word[0]", encoding="bioes", partial=True).fit(corpus)
+
+
 def test_probabilities_are_those_of_the_legal_paths_alone(noise):
     free = CRF("chunk", WEAK, l2=1.0).fit(noise)
     bound = CRF("chunk", WEAK, l2=1.0, encoding="iob2").fit(noise)

@@ -204,6 +204,13 @@ class TestTeach:
     def test_arguments_in_another_order_and_unknown_names(self, corpus, model, votes):
         with pytest.raises(SettingError, match="the model is a Votes; expected a fitted label model"):
             weak.soft_labels(votes, model)
+        for learn in (None, "hard"):
+            with pytest.raises(SettingError, match="the model is a Votes; expected a fitted label model"):
+                weak.teach(tr.CRF(), corpus, votes, model, learn=learn)
+        with pytest.raises(DataError, match="votes are of the type NoneType; expected Votes"):
+            weak.teach(tr.CRF(), corpus, model, None)
+        with pytest.raises(SettingError, match="least is 'a'; expected a number from 0 to 1"):
+            weak.soft_labels(model, votes).repeated(least="a")
         with pytest.raises(SettingError, match="'round' is no setting of teach, which has learn, silent"):
             weak.teach(tr.CRF(), corpus, model, votes, round=1)
         for other in ("x", tr.CRF):

@@ -82,5 +82,6 @@ def check_usable(labels: Sequence[str], encoding: str) -> None:
         ends |= pairs @ ends
     for label in np.flatnonzero(~(begun & ends))[:1].tolist():
         found = detect(labels)
-        hint = f"they are spelt as {found}: leave the encoding out, or give that" if found else "leave the encoding out"
+        known = found is not None and found != encoding
+        hint = f"they are spelt as {found}: leave the encoding out, or give that" if known else "leave the encoding out"
         raise SettingError(f"with these labels nothing in {encoding} can have the label '{labels[label]}'; {hint}")

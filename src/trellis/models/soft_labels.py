@@ -80,6 +80,8 @@ class SoftLabels:
             which, y, weight = soft.repeated()
             LogisticRegression().fit(X[which], y, sample_weight=weight)
         """
+        if isinstance(least, bool) or not isinstance(least, int | float) or not 0.0 <= least <= 1.0:
+            raise SettingError(f"least is {shown(least)}; expected a number from 0 to 1")
         rows, known = self._shares()
         weights = np.repeat(self._weights(), [len(one) for one in self.rows])
         which, label = np.nonzero((rows >= least) & (rows > 0.0) & (known & (weights > 0.0))[:, None])

@@ -50,11 +50,9 @@ def soft_labels(
     keep: this share of the sentences (items) alone is learnt from, those that the model is surest of.
     """
     from trellis.models import SoftLabels
-    from trellis.weak.models.contract import LabelModel, check_votes
+    from trellis.weak.models.contract import check_believed
 
-    if not isinstance(model, LabelModel):
-        raise SettingError(f"the model is a {type(model).__name__}; expected a fitted label model, and then the votes")
-    check_votes(votes)
+    check_believed(model, votes)
     heard = model.heard(votes)
     learn = learn or usual_way(model)
     _check(learn, silent, min_confidence, keep)

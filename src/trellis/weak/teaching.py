@@ -15,7 +15,7 @@ from trellis.errors import DataError, SettingError, shown
 from trellis.labels import by_sentence
 from trellis.models import SemiCRF, SoftLabels, Tagger, TextClassifier
 from trellis.weak.believing import soft_labels
-from trellis.weak.models.contract import LabelModel
+from trellis.weak.models.contract import LabelModel, check_believed
 from trellis.weak.votes import Votes
 
 F64 = NDArray[np.float64]
@@ -46,6 +46,7 @@ def teach(
         raise SettingError("a training of several rounds keeps no checkpoint; leave out rounds, or the checkpoint")
     learner: Any = tagger
     _check(learner, more)
+    check_believed(model, votes)
     many = data.shape[0] if hasattr(data, "shape") else len(data) if hasattr(data, "__len__") else len(votes)
     if many != len(votes):
         raise DataError(f"votes on {len(votes):,} sentences (items), and data of {many:,}; expected the same ones")

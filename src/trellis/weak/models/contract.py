@@ -299,6 +299,13 @@ class LabelModel(Estimator):
             warnings.warn(text, stacklevel=3)
 
 
+def check_believed(model: object, votes: object) -> None:
+    """That they are a label model and votes, in this order."""
+    if not isinstance(model, LabelModel):
+        raise SettingError(f"the model is a {type(model).__name__}; expected a fitted label model, and then the votes")
+    check_votes(votes)
+
+
 def check_votes(votes: object) -> None:
     if not isinstance(votes, Votes):
         raise DataError(f"votes are of the type {type(votes).__name__}; expected Votes: weak.apply makes them")
