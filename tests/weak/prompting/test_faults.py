@@ -329,7 +329,7 @@ def test_retry_after_is_honoured_within_reason(header, pause, asking):
     assert function.pauses == [pause] if pause is not None else 0.25 <= function.pauses[0] <= 0.5
 
 
-@pytest.mark.parametrize("budget", [{"max_requests": 2}, {"max_cost": 0.00025, "prices": (1.0, 1.0)}])
+@pytest.mark.parametrize("budget", [{"max_requests": 2}, {"max_cost": 0.00035, "prices": (1.0, 1.0)}])
 def test_when_the_budget_is_used_up_another_run_goes_on(budget, asking, tmp_path):
     model, function = asking(parallel=1, batch=4, cache=tmp_path / "c", **budget)
     with pytest.raises(BudgetError, match="max_"):
@@ -341,9 +341,9 @@ def test_when_the_budget_is_used_up_another_run_goes_on(budget, asking, tmp_path
 
 
 def test_requests_under_way_are_part_of_the_cost(asking):
-    model, function = asking(parallel=16, batch=1, max_cost=0.0006, prices=(1.0, 1.0))
+    model, function = asking(parallel=16, batch=1, max_cost=0.0008, prices=(1.0, 1.0))
     model.always = lambda texts: [len(model.asked) > 1 and ended(function), good(texts)][1]
-    with pytest.raises(BudgetError, match=r"4 requests under way may take 0\.0004, and another one 0\.0001; max"):
+    with pytest.raises(BudgetError, match=r"4 requests under way may take 0\.0006, and another one 0\.0002; max"):
         function.on(TEXTS)
     assert (len(model.asked), function.usage.cost) == (5, pytest.approx(0.00055))
 
@@ -353,6 +353,13 @@ def test_a_first_request_that_is_too_dear_is_not_sent(asking):
     with pytest.raises(BudgetError, match=r"0\.0000 is spent, and another one 0\.000\d; max_cost is 0\.0001"):
         function.on(TEXTS)
     assert model.asked == []
+
+
+def test_a_long_question_after_a_short_one_is_not_taken_to_be_short(asking):
+    model, function = asking(batch=1, parallel=1, max_cost=0.01, prices=(1.0, 1.0))
+    with pytest.raises(BudgetError, match=r"0\.0001 is spent, and another one 0\.5\d+; max_cost is 0\.01"):
+        function.on([{"text": "short"}, {"text": "word " * 400_000}])
+    assert len(model.asked) == 1
 
 
 def test_tokens_that_are_counted_as_none_are_estimated(asking):

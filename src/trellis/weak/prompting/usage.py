@@ -64,8 +64,9 @@ def reasons(many: Mapping[str, int]) -> str:
 class Meter:
     """Counts, from several threads, and says when the budget is used up.
 
-    What a request costs is known when it is answered. So that several at a time do not go over max_cost, each is taken
-    to cost as much as the dearest so far; the first, which is waited for, as much as what it sends.
+    What a request costs is known when it is answered. So that none goes over max_cost, whatever its size and however
+    many are under way, each is taken to cost as much as its question and the dearest answer so far, and no less than
+    the dearest so far of both; the first is waited for, as nothing is known of answers then.
     """
 
     def __init__(
@@ -73,12 +74,13 @@ class Meter:
     ):
         self._prices, self._max_cost, self._max_requests = prices, max_cost, max_requests
         self._usage = Usage(cost=None if prices is None else 0.0)
-        self._dearest: float | None = None
-        self._under_way = 0
+        self._dearest: float | None = None  # question and answer
+        self._dearest_answer = 0.0
+        self._under_way: list[int] = []  # tokens of their questions, about
         self._changed = Condition()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_changed"} | {"_under_way": 0}
+        return {name: value for name, value in vars(self).items() if name != "_changed"} | {"_under_way": []}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -102,12 +104,12 @@ class Meter:
             self._check(given)
             self._usage.requests += 1
             self._usage.retries += again
-            self._under_way += 1
+            self._under_way.append(given)
         try:
             yield
         finally:
             with self._changed:
-                self._under_way -= 1
+                self._under_way.remove(given)
                 self._changed.notify_all()
 
     def _check(self, given: int) -> None:
@@ -118,15 +120,16 @@ class Meter:
             return
         if now.cost >= self._max_cost:
             raise BudgetError(f"{now.cost:.4f} is spent, max_cost is {self._max_cost:g}")
-        dearest = self._dearest
-        if dearest is None:  # of the first no more is known than what is sent
-            assert self._prices is not None
-            dearest = self._prices[0] * given / _MILLION
-        if now.cost + dearest * (self._under_way + 1) > self._max_cost:
+        others, another = sum(map(self._expected, self._under_way)), self._expected(given)
+        if now.cost + others + another > self._max_cost:
             spent = f"{now.cost:.4f} is spent"
             if self._under_way:
-                spent += f", {self._under_way} requests under way may take {dearest * self._under_way:.4f}"
-            raise BudgetError(f"{spent}, and another one {dearest:.4f}; max_cost is {self._max_cost:g}")
+                spent += f", {len(self._under_way)} requests under way may take {others:.4f}"
+            raise BudgetError(f"{spent}, and another one {another:.4f}; max_cost is {self._max_cost:g}")
+
+    def _expected(self, given: int) -> float:
+        assert self._prices is not None  # without prices there is no max_cost
+        return max(self._prices[0] * given / _MILLION + self._dearest_answer, self._dearest or 0.0)
 
     def tokens(self, given: int, made: int, estimated: bool) -> None:
         """What one answer took."""
@@ -139,6 +142,7 @@ class Meter:
                 a, b = self._prices
                 now.cost = (a * now.input_tokens + b * now.output_tokens) / _MILLION
                 self._dearest = max(self._dearest or 0.0, (a * given + b * made) / _MILLION)
+                self._dearest_answer = max(self._dearest_answer, b * made / _MILLION)
 
     def count(self, **more: int) -> None:
         """More texts: all, asked, from_cache or repeated."""
