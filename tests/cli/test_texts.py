@@ -10,6 +10,7 @@ import pytest
 
 import trellis as tr
 from trellis.cli import tag_texts
+from trellis.weak import item_json
 
 COMMENTS = [
     ("Check out my channel", "SPAM"),
@@ -159,10 +160,18 @@ class TestTag:
     def test_a_text_may_begin_with_a_brace(self, folder):
         assert piped(b"{my channel} here\n", "tag", folder / "m", "-") == "SPAM\t{my channel} here\n"
 
-    def test_batches_change_nothing(self, run, folder, monkeypatch):
-        whole = run("tag", folder / "m", folder / "comments.jsonl", "--marginals")[1]
-        monkeypatch.setattr(tag_texts, "_AT_ONCE", 5)
-        assert run("tag", folder / "m", folder / "comments.jsonl", "--marginals")[1] == whole
+    @pytest.mark.parametrize(("name", "limit"), [("_AT_ONCE", 5), ("_CHARACTERS", 30)])
+    @pytest.mark.parametrize("file", ["comments.jsonl", "new.txt"])
+    def test_batches_change_nothing(self, run, folder, monkeypatch, file, name, limit):
+        whole = run("tag", folder / "m", folder / file, "--marginals")[1]
+        monkeypatch.setattr(tag_texts, name, limit)
+        assert run("tag", folder / "m", folder / file, "--marginals")[1] == whole
+
+    def test_many_blank_lines_are_texts(self, folder, monkeypatch):
+        monkeypatch.setattr(tag_texts, "_AT_ONCE", 3)
+        (folder / "blank.txt").write_text("\n" * 5 + "my channel\n")
+        out = tag_texts.tag_texts(tr.load(folder / "m"), str(folder / "blank.txt"), str(folder / "out"), False)
+        assert (out, (folder / "out").read_text()) == (6, "HAM\t\n" * 5 + "SPAM\tmy channel\n")
 
     def test_an_endless_pipe_is_answered_as_it_comes(self, folder):
         command = [sys.executable, "-m", "trellis", "tag", str(folder / "m")]
@@ -195,10 +204,19 @@ class TestTag:
         assert code == 1
         assert message in err
 
-    def test_bytes_that_are_no_text(self, run, folder, tmp_path):
-        (tmp_path / "new.txt").write_bytes(b"fine\n\xff\n")
+    @pytest.mark.parametrize(
+        ("line", "message"),
+        [
+            (b"\xff", "byte 0xff is not valid UTF-8"),
+            (b"a\0b", "a NUL byte"),
+            (b"a" * 33, "a line of more than 32 bytes"),
+        ],
+    )
+    def test_bytes_that_are_no_text(self, run, folder, tmp_path, monkeypatch, line, message):
+        monkeypatch.setattr(item_json, "MAX_LINE", 32)
+        (tmp_path / "new.txt").write_bytes(b"fine\n" + line + b"\n")
         code, _, err = run("tag", folder / "m", tmp_path / "new.txt")
-        assert (code, "new.txt:2: byte 0xff is not valid UTF-8" in err) == (1, True)
+        assert (code, f"new.txt:2: {message}" in err) == (1, True)
 
 
 class TestInspect:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trellis.cli.output import open_sink
 from trellis.cli.weak_votes import is_items
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from trellis.models import TextClassifier
 
 PREDICTED, PROBABILITIES = "predicted", "probabilities"
-_AT_ONCE = 1000  # texts
+_AT_ONCE, _CHARACTERS = 1000, 1 << 24  # texts in a batch, and in them
 _OBJECT = re.compile(rb'\s*\{\s*(["}]|$)')  # how an object of JSON begins, rather than a text with a brace
+
+Given = TypeVar("Given")
 
 
 def tag_texts(model: TextClassifier, file: str, output: str | None, marginals: bool) -> int:
@@ -43,7 +45,7 @@ def _tagged(model: TextClassifier, file: str, marginals: bool) -> Iterator[tuple
     with opened(file) as source:
         lines = lines_of(source)
         start = [next(lines, b"").removeprefix(BOM)]
-        while start[-1].isspace():  # as many lines as it takes to tell
+        while start[-1].isspace() and len(start) < _AT_ONCE:  # as many lines as it takes to tell
             start.append(next(lines, b""))
         tag = _tagged_records if _OBJECT.match(start[-1]) else _tagged_lines
         yield from tag(model, file, itertools.chain(filter(None, start), lines), marginals)
@@ -73,7 +75,7 @@ def _answered(
 
     from trellis.weak import Items
 
-    while batch := list(itertools.islice(records, many)):
+    for batch in _batches(records, many, lambda one: sum(len(v) for v in one[1].values() if isinstance(v, str))):
         for line, record in batch:
             for name in (PREDICTED, *([PROBABILITIES] if marginals else [])):
                 if name in record:
@@ -94,17 +96,7 @@ def _answered(
 def _tagged_lines(
     model: TextClassifier, file: str, lines: Iterator[bytes], marginals: bool
 ) -> Iterator[tuple[int, bytes]]:
-    many = 1 if file == "-" else _AT_ONCE
-    number = 0
-    while batch := list(itertools.islice(lines, many)):
-        texts = []
-        for line in batch:
-            number += 1
-            try:
-                texts.append(line.decode("utf-8").rstrip("\r\n"))
-            except UnicodeDecodeError as error:
-                what = f"byte 0x{line[error.start]:02x} is not valid UTF-8; convert the file (for example with iconv)"
-                raise DataError(what, file, number) from None
+    for texts in _batches(_texts(file, lines), 1 if file == "-" else _AT_ONCE, len):
         labels, chances = _said(model, texts, marginals)
         out = []
         for i, (text, label) in enumerate(zip(texts, labels, strict=True)):
@@ -112,7 +104,36 @@ def _tagged_lines(
             if chances is not None:
                 columns[1:1] = [f"{name}:{p:.6f}" for name, p in zip(model.classes_, chances[i], strict=True)]
             out.append("\t".join(columns) + "\n")
-        yield len(batch), "".join(out).encode()
+        yield len(texts), "".join(out).encode()
+
+
+def _texts(file: str, lines: Iterator[bytes]) -> Iterator[str]:
+    from trellis.weak.item_json import MAX_LINE
+
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_LINE:
+            raise DataError(f"a line of more than {MAX_LINE:,} bytes; expected one text a line", file, number)
+        if b"\0" in line:
+            raise DataError("a NUL byte; text in UTF-8 is expected (UTF-16 or a binary file?)", file, number)
+        try:
+            yield line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            what = f"byte 0x{line[error.start]:02x} is not valid UTF-8; convert the file (for example with iconv)"
+            raise DataError(what, file, number) from None
+
+
+def _batches(given: Iterator[Given], many: int, size: Callable[[Given], int]) -> Iterator[list[Given]]:
+    """Of so many, or fewer that are long."""
+    batch: list[Given] = []
+    length = 0
+    for one in given:
+        batch.append(one)
+        length += size(one)
+        if len(batch) == many or length >= _CHARACTERS:
+            yield batch
+            batch, length = [], 0
+    if batch:
+        yield batch
 
 
 def _said(model: TextClassifier, items: Any, marginals: bool) -> tuple[list[str], list[list[float]] | None]:
