@@ -54,6 +54,22 @@ def test_a_pair_with_several_relations_may_be_left():
         relate(KB, text_of(LINES), several="first")
 
 
+def test_a_marked_name_that_may_be_several_entities_makes_no_example():
+    facts = [("Mara Lind", "works_for", "Bank"), ("Ole Lind", "born_in", "Oslo")]
+    kb = KnowledgeBase(facts, aliases={"Mara Lind": ["Lind"], "Ole Lind": ["Lind"]})
+    words = [["Lind", "works", "at", "Bank"], ["Ole", "Lind", "left", "Bank"]]
+    corpus = Corpus.from_lists({"word": words, "name": [["B-P", "O", "O", "B-O"], ["B-P", "I-P", "O", "B-O"]]})
+    made = relate(kb, corpus, entities="name", negatives=1.0)
+    assert told(made.records) == [("Bank", "Ole Lind", "none"), ("Ole Lind", "Bank", "none")]
+    assert (made.counts.unclear, made.counts.unrelated, made.counts.candidates) == (2, 2, 4)
+    assert made.counts.as_json()["unclear_names"] == 2
+    assert "2 pairs have a name that stands for several entities; they are not labelled" in made.counts.as_text()
+    assert len(relate(kb, corpus, entities="name", negatives=1.0, every=True)) == 4
+    items = [{"subject": one, "object": "Bank"} for one in ("Lind", "Mara Lind")]
+    votes = apply(known_fact(kb, negatives=1.0), items)
+    assert votes.values[:, 0].tolist() == [-1, votes.labels.index("works_for")]
+
+
 def test_the_draw_depends_on_the_pair_and_the_seed_alone():
     names = [f"n{k}" for k in range(60)]
     kb = KnowledgeBase([(names[0], "r", names[1])], types=dict.fromkeys(names, "X"))

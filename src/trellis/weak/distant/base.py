@@ -6,8 +6,9 @@
     arguments.tsv  born_in<TAB>PER<TAB>LOC                 relation, type of its subjects, type of its objects
 
 The words of names are apart by spaces, as they are in the text. A name that stands for several entities says nothing
-about which one is meant; it is not looked for, and counted in `ambiguous`. What is an entity's own name is that one's,
-though it may be an alias of another.
+about which one is meant; it is not looked for, and counted in `ambiguous`. Where the text has it marked, the base says
+nothing about it, not even that it is unrelated. What is an entity's own name is that one's, though it may be an alias
+of another.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ class KnowledgeBase:
                 raise fail(f"no fact has the relation {relation!r}; the relations are: {', '.join(known) or 'none'}")
             self._arguments.setdefault(relation, []).append((pair[0], pair[1]))
         self._types |= inferred_types(self._facts, self._arguments, self._types)
-        self._entity, self.ambiguous = entity_by_name(self._number, self._aliases, lower)
+        self._entity, self._unclear, self.ambiguous = entity_by_name(self._number, self._aliases, lower)
 
     def _add(self, subject: str, relation: str, object_: str) -> None:
         for name in (subject, object_):
@@ -159,6 +160,10 @@ class KnowledgeBase:
     def entity(self, name: str) -> str | None:
         """The entity that a name of the text stands for; None if the base knows none, or several."""
         return self._entity.get(name.lower() if self.lower else name)
+
+    def is_unclear(self, name: str) -> bool:
+        """Whether a name, which is no entity's own, stands for several."""
+        return name not in self._number and (name.lower() if self.lower else name) in self._unclear
 
     def type_of(self, entity: str) -> str | None:
         return self._types.get(entity)

@@ -12,7 +12,8 @@ from trellis.weak.distant.base import Fact, KnowledgeBase
 @dataclass
 class Counts:
     """Sentences, names in them (`mentions`), pairs (`candidates`, one for each direction), and what these are:
-    `examples` of each relation, by facts; `negatives` drawn of `unrelated` ones; `several` of more relations than one.
+    `examples` of each relation, by facts; `negatives` drawn of `unrelated` ones; `several` of more relations than one;
+    `unclear` where a name may be several entities.
 
     Left out: `too_far` and `types_unfit` pairs; `names_left_out` of `crowded` sentences. `seen` are the facts that some
     sentence matches."""
@@ -24,6 +25,7 @@ class Counts:
     unrelated: int = 0
     negatives: int = 0
     several: int = 0
+    unclear: int = 0
     too_far: int = 0
     types_unfit: int = 0
     crowded: int = 0
@@ -45,6 +47,7 @@ class Counts:
             "negatives": self.negatives,
             "unrelated": self.unrelated,
             "several_relations": self.several,
+            "unclear_names": self.unclear,
             "facts": self.facts,
             "facts_matched": len(self.seen),
             "facts_never_seen": self.facts - len(self.seen),
@@ -66,6 +69,8 @@ class Counts:
         ]
         if self.several:
             lines.append(f"{self.several:,} pairs have several relations")
+        if self.unclear:
+            lines.append(f"{self.unclear:,} pairs have a name that stands for several entities; they are not labelled")
         out = [(self.too_far, "pairs too far apart"), (self.types_unfit, "pairs of types that no relation has")]
         crowd = f"names of {self.crowded:,} sentences with very many"
         left = [f"{number:,} {what}" for number, what in [*out, (self.names_left_out, crowd)] if number]

@@ -15,7 +15,8 @@ _ALL = 1 << 64
 class Labelling:
     """negatives: the share of unrelated pairs that are examples of `none`, 0.01 is one in a hundred; seed: which.
     several: a pair with several relations is an example of each ("each"), or of none of them and not labelled
-    ("leave"), as nobody knows which a sentence means."""
+    ("leave"), as nobody knows which a sentence means. A pair of which one name may be several entities is not
+    labelled."""
 
     def __init__(self, kb: KnowledgeBase, negatives: float = 0.01, seed: int = 0, several: str = "each"):
         check_share(negatives, seed)
@@ -25,6 +26,9 @@ class Labelling:
 
     def labels(self, subject: str, object_: str, counts: Counts) -> tuple[str | None, ...]:
         """Relations; `none`; or None for a pair that is not labelled."""
+        if self.kb.is_unclear(subject) or self.kb.is_unclear(object_):
+            counts.unclear += 1
+            return (None,)
         relations = self.kb.relations_of(subject, object_)
         if not relations:
             counts.unrelated += 1

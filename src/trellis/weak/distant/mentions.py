@@ -34,8 +34,8 @@ class Mentions:
 def mentions_in(kb: KnowledgeBase, corpus: Corpus, word: str | None = None, entities: str | None = None) -> Mentions:
     """From left to right the longest name of the base. entities: a column whose labels mark names with their types;
     these come first, and the base's names are looked for in what is left. A name that the base knows is its entity, of
-    the base's type if it has one there; any other name is an entity of its own. word: the column of words; the first
-    if None."""
+    the base's type if it has one there; any other name, one that stands for several entities too, is an entity of its
+    own. word: the column of words; the first if None."""
     words = next(iter(corpus.columns.values())) if word is None else corpus[word]
     if entities is None:
         return _of_base(kb, words, corpus.offsets)

@@ -32,9 +32,10 @@ def inferred_types(
 
 def entity_by_name(
     entities: Iterable[str], aliases: Iterable[tuple[str, str]], lower: bool
-) -> tuple[dict[str, str], int]:
-    """Names that text may have -> the entity they stand for, and how many names stand for several. aliases: (entity,
-    another name of it); an entity's own name is that one's, though it may be an alias of another."""
+) -> tuple[dict[str, str], set[str], int]:
+    """Names that text may have -> the entity they stand for, those of which that is not clear, and how many names stand
+    for several. aliases: (entity, another name of it); an entity's own name is that one's, though it may be an alias of
+    another."""
     found: dict[str, str] = {}
     unclear: set[str] = set()
     ambiguous = 0
@@ -52,4 +53,4 @@ def entity_by_name(
                 (found[name],) = several
             elif own is None:
                 unclear.add(name)
-    return found, ambiguous
+    return found, unclear, ambiguous

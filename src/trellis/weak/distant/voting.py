@@ -36,7 +36,10 @@ class KnownFact(LabelingFunction):
             if not all(isinstance(name, str) for name in pair):
                 what = f"found no pair in {shown(item)}; expected an item with the texts 'subject' and 'object'"
                 raise self.failed(what, data, first, i)
-            subject, object_ = (self.kb.entity(name) or name for name in map(str, pair))
+            names = [str(name) for name in pair]
+            if any(map(self.kb.is_unclear, names)):
+                continue
+            subject, object_ = (self.kb.entity(name) or name for name in names)
             relations = self.kb.relations_of(subject, object_)
             if len(relations) == 1:
                 ids[i] = number[relations[0]]
@@ -47,6 +50,7 @@ class KnownFact(LabelingFunction):
 
 def known_fact(kb: KnowledgeBase, negatives: float = 0.0, seed: int = 0, name: str | None = None) -> KnownFact:
     """Votes for the relation that the base has between `subject` and `object` of an item, such as the records of
-    `relate`. It abstains where the base has none, and where it has several, as a vote is for one label. negatives: the
-    share of pairs without a fact that it votes `none` for; which ones depends on the pair and the seed alone."""
+    `relate`. It abstains where the base has none, where it has several, as a vote is for one label, and where a name
+    may be several entities. negatives: the share of pairs without a fact that it votes `none` for; which ones depends
+    on the pair and the seed alone."""
     return KnownFact(kb, negatives, seed, name)
