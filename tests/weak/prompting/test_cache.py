@@ -70,10 +70,21 @@ def test_a_changed_byte_never_changes_an_answer(tmp_path):
 
 
 @pytest.mark.parametrize("what", [b"no database at all, but some text", b"SQLite format 3\0" + b"\1" * 5000])
-def test_a_damaged_file_is_named(tmp_path, what):
+def test_what_is_no_database_is_named_and_left_alone(tmp_path, what):
     (tmp_path / "c").write_bytes(what)
-    with pytest.raises(DataError, match=r"c: the cache is damaged .*remove it"), Cache(tmp_path / "c"):
+    told = r"c: no cache of answers, or one whose beginning is damaged .*another name, or remove it if it was a cache"
+    with pytest.raises(DataError, match=told), Cache(tmp_path / "c"):
         pass
+    assert (tmp_path / "c").read_bytes() == what
+
+
+def test_a_damaged_answer_is_named(tmp_path):
+    with Cache(tmp_path / "c") as cache:
+        cache.put({"k": "SPAM"})
+    (tmp_path / "c").write_bytes((tmp_path / "c").read_bytes().replace(b"SPAM", b"SPAN"))
+    told = r"c: the cache is damaged \(an answer is not as it was written\); remove it, and all is asked anew"
+    with Cache(tmp_path / "c") as cache, pytest.raises(DataError, match=told):
+        cache.get(["k"])
 
 
 def test_a_database_of_somebody_else_is_left_alone(tmp_path):

@@ -16,6 +16,7 @@ import pytest
 from standin import good, http, label_of, said, serving
 
 from trellis import weak
+from trellis.corpus import Corpus
 from trellis.errors import BudgetError, EndpointError
 from trellis.weak.prompting import connection
 
@@ -272,6 +273,17 @@ def test_a_refusal_is_one_error_that_says_what_the_server_said(fault, asking, mo
     _, again = asking(cache=tmp_path / "c")
     assert votes_of(again)[0] == [label_of(text) for text in TEXTS]
     assert again.usage.from_cache == 8
+
+
+@pytest.mark.parametrize(("key", "kept"), [("secret-key-1", False), ("Oslo", True)])
+def test_a_key_that_the_model_repeats_is_not_kept(key, kept, monkeypatch, tmp_path):
+    """Unless it is a word of the text, as keys that nobody checks may be."""
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    answer = json.dumps({"answers": [{"number": 1, "spans": [{"phrase": key, "type": "NAME"}]}]})
+    with serving(lambda texts: answer) as (_, url):
+        function = weak.prompted(["NAME"], votes="spans", model="m", base_url=url, cache=tmp_path / "c")
+        votes = weak.apply(function, Corpus.from_lists({"word": [["Oslo", "is", "old"]]}))
+    assert (key.encode() in (tmp_path / "c").read_bytes(), (votes.values >= 0).any()) == (kept, kept)
 
 
 @pytest.mark.parametrize("fault", NOT_THESE)

@@ -70,10 +70,10 @@ def test_the_cache_answers_for_the_same_question_only(asking, tmp_path):
         assert len(model.asked) == before + 1, more
 
 
-def test_a_damaged_cache_is_told(asking, tmp_path):
+def test_what_is_no_cache_is_told(asking, tmp_path):
     (tmp_path / "c").write_bytes(b"x" * 1000)
     _, function = asking(cache=tmp_path / "c")
-    with pytest.raises(DataError, match="the cache is damaged"):
+    with pytest.raises(DataError, match="c: no cache of answers, or one whose beginning is damaged"):
         weak.apply(function, ["spam"])
 
 

@@ -115,6 +115,12 @@ class Cache:
                 raise FileAccessError(
                     f"{what}; it has to be a file to write to, in a folder to write to, that nobody else holds for long"
                 ) from None
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
+                raise DataError(
+                    f"no cache of answers, or one whose beginning is damaged ({error}); give another name, or remove it "
+                    "if it was a cache",
+                    self.path,
+                ) from None
             raise self._damaged(str(error)) from None
         except (UnicodeDecodeError, ValueError) as error:
             raise self._damaged(str(error)) from None

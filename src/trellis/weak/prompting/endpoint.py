@@ -135,7 +135,7 @@ class Endpoint:
         except FAILURES as error:
             raise self._broken(error) from None
         self._check_status(response)
-        return self._read(response.body, len(body))
+        return self._read(response.body, body)
 
     def _late(self) -> _Passing:
         return _Passing(f"not finished after {self.timeout:g} seconds (timeout)")
@@ -159,7 +159,8 @@ class Endpoint:
         kind = Refused if status in _OF_TEXTS else EndpointError
         raise kind(f"{self.base_url} refuses the request, {said}; check base_url, model, key and settings")
 
-    def _read(self, body: bytes, sent: int) -> Reply:
+    def _read(self, body: bytes, question: bytes) -> Reply:
+        sent = len(question)
         try:
             answer = json.loads(body.decode("utf-8-sig"))
         except (ValueError, RecursionError):
@@ -176,6 +177,8 @@ class Endpoint:
         self._count(answer.get("usage"), sent, len(text or ""))
         if text is None:
             raise Unreadable(str(message) if isinstance(message, dict) else "no message")
+        if self.key and self.key.lower() not in question.decode().lower():  # else it is a word such as any other
+            text = self._without_key(text)
         return Reply(text, isinstance(choice, dict) and choice.get("finish_reason") == "length")
 
     def _count(self, usage: object, sent: int, made: int) -> None:
@@ -188,9 +191,11 @@ class Endpoint:
 
     def on_a_line(self, text: str) -> str:
         """Somebody else's words on one short line, without the key."""
-        if self.key:
-            text = re.sub(re.escape(self.key), "[key]", text, flags=re.IGNORECASE)
+        text = self._without_key(text)
         return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:_SAID] or "nothing"
+
+    def _without_key(self, text: str) -> str:
+        return re.sub(re.escape(self.key), "[key]", text, flags=re.IGNORECASE) if self.key else text
 
 
 def _counted(told: object, about: int) -> int | None:
