@@ -72,7 +72,7 @@ def test_weights_are_those_of_sentences():
 
 
 def test_weights_that_leave_nothing():
-    with pytest.raises(DataError, match="0 for all sentences"):
+    with pytest.raises(DataError, match="the weight of every sentence is 0"):
         CRF().fit(
             X, soft=SoftLabels(certain(), NAMES, weights=np.array([1.0, 0.0, 0.0])), sample_weight=[0.0, 1.0, 1.0]
         )

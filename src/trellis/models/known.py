@@ -152,7 +152,7 @@ def weights_of(weights: Any, sentences: int, known: F64 | None = None, what: str
         raise DataError(f"the weight of {what} {bad[0] + 1} is {array[bad[0]]}; expected a number >= 0")
     array = array if known is None else array * known
     if not array.any():
-        raise DataError(f"sample_weight is 0 for all {what}s, so that there is nothing to learn from")
+        raise DataError(f"the weight of every {what} is 0, so that there is nothing to learn from")
     return array
 
 

@@ -63,12 +63,15 @@ class SoftLabels:
         size = len(self.labels)
         if not _is_listed(self.pairs) or len(self.pairs) != len(self.rows):
             raise DataError(f"pairs are no list with an array [labels, labels] for each of {len(self.rows)} sentences")
-        whole = np.empty((len(self.rows), size, size))
-        for s, one in enumerate(self.pairs):
-            part = numbers(one, f"sentence {s + 1}: pairs", "[labels, labels]")
-            if part.shape != (size, size):
-                raise DataError(f"sentence {s + 1}: pairs of the shape {part.shape}; expected {(size, size)}")
-            whole[s] = part
+        if isinstance(self.pairs, np.ndarray) and self.pairs.dtype == float and self.pairs.shape[1:] == (size, size):
+            whole = np.ascontiguousarray(self.pairs)  # as it is, in most cases: it may be large
+        else:
+            whole = np.empty((len(self.rows), size, size))
+            for s, one in enumerate(self.pairs):
+                part = numbers(one, f"sentence {s + 1}: pairs", "[labels, labels]")
+                if part.shape != (size, size):
+                    raise DataError(f"sentence {s + 1}: pairs of the shape {part.shape}; expected {(size, size)}")
+                whole[s] = part
         for s in np.flatnonzero(~((whole >= 0.0) & np.isfinite(whole)).all(axis=(1, 2)))[:1].tolist():
             raise DataError(f"sentence {s + 1}: its pairs have a negative number, or none; expected numbers >= 0")
         return whole

@@ -39,7 +39,7 @@ def path_labels(model: LabelModel, votes: Votes) -> tuple[F64, F64]:
     rows, pairs = [np.zeros((0, labels))], np.zeros((len(votes), labels, labels))
     done = 0
     for nodes, arcs, offsets in model.walks(votes):
-        found = spelling.nodes(nodes, arcs, offsets)
+        found = spelling.nodes(nodes, _stays(arcs), offsets)
         some = np.flatnonzero(np.diff(offsets))  # sentences with tokens
         behind = np.where(first_tokens(offsets)[:, None, None], 0.0, spelling.arcs(nodes, arcs, found))
         pairs[done + some] = np.add.reduceat(behind, offsets[some]) if len(some) else 0.0
@@ -53,13 +53,24 @@ def label_rows(model: LabelModel, votes: Votes) -> F64:
     if not has_pairs(model):
         return model.probabilities(votes)
     spelling = _Spelling(model.space_, model.own_space_)
-    return np.concatenate(
-        [np.zeros((0, len(model.labels_))), *(spelling.nodes(*walked) for walked in model.walks(votes))]
-    )
+    if model.independent:  # which needs no pairs of different types
+        nodes = model.probabilities(votes)
+        stays = np.zeros_like(nodes)
+        stays[1:] = nodes[:-1] * nodes[1:]
+        return spelling.nodes(nodes, stays, votes.offsets)
+    found = (spelling.nodes(nodes, _stays(arcs), offsets) for nodes, arcs, offsets in model.walks(votes))
+    return np.concatenate([np.zeros((0, len(model.labels_))), *found])
+
+
+def _stays(arcs: F64) -> F64:
+    """How probable each type is before and here, F64[tokens, types]; nothing of use at first tokens."""
+    stays: F64 = np.einsum("tkk->tk", arcs)
+    return stays
 
 
 class _Spelling:
-    """Of types -> of IOB2, where these are not the same; nodes: F64[tokens, types], arcs: F64[tokens, types, types]."""
+    """Of types -> of IOB2, where these are not the same; nodes: F64[tokens, types], arcs: F64[tokens, types, types],
+    stays: their diagonals."""
 
     def __init__(self, space: Space, own: Space):
         self.same = own.encoding == space.encoding
@@ -67,12 +78,12 @@ class _Spelling:
             self.kind = np.array([own.index[as_io(label)] for label in space.labels])
             self.prefix = np.array([split(label)[0] for label in space.labels])
 
-    def nodes(self, nodes: F64, arcs: F64, offsets: I64) -> F64:
+    def nodes(self, nodes: F64, stays: F64, offsets: I64) -> F64:
         if self.same:
             return nodes
         kind, prefix = self.kind, self.prefix
         inner = ~first_tokens(offsets)
-        stays = np.where(inner[:, None], np.einsum("tkk->tk", arcs), 0.0)  # the same type before and here
+        stays = np.where(inner[:, None], stays, 0.0)
         begins = np.maximum(nodes - stays, 0.0)
         return np.where(prefix == "O", nodes[:, kind], np.where(prefix == "B", begins[:, kind], stays[:, kind]))
 

@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+from urllib.parse import urlsplit
 
 import pytest
 from standin import good_spans, http, label_of, said, serving
@@ -13,6 +14,7 @@ from standin import good_spans, http, label_of, said, serving
 from trellis import weak
 from trellis.corpus import Corpus
 from trellis.errors import DataError, SettingError
+from trellis.weak.prompting import connection
 
 TEXTS = [f"{kind} {n}" for n in range(7) for kind in ("spam", "ham", "other")]
 
@@ -115,6 +117,23 @@ def test_the_key_is_sent_and_stands_nowhere_else(asking, monkeypatch):
     with pytest.raises(SettingError, match="OTHER_KEY has cannot be a key") as caught:
         weak.apply(function, ["ham"])
     assert "of mine" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("port", "host"), [("", "a.invalid"), (":443", "a.invalid"), (":8443", "a.invalid:8443")])
+def test_the_host_is_named_without_its_usual_port(port, host):
+    class Link:
+        sent = b""
+
+        def settimeout(self, seconds):
+            pass
+
+        def send(self, data):
+            self.sent += bytes(data)
+            return len(data)
+
+    link = Link()
+    connection._Connection(urlsplit(f"https://a.invalid{port}/v1"), link, float("inf")).request("POST", "/v1", b"")
+    assert f"\r\nHost: {host}\r\n".encode() in link.sent
 
 
 def test_elsewhere_a_key_is_needed_and_http_is_warned_of_once(monkeypatch):

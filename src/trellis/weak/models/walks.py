@@ -1,4 +1,4 @@
-"""What a label model believes of neighbours, in pieces of bounded size."""
+"""What a label model believes of neighbours, in pieces of bounded size, each of one sentence at least."""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ class Cache:
                 ) from None
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB:
                 raise DataError(
-                    f"no cache of answers, or one whose beginning is damaged ({error}); give another name, or remove it "
-                    "if it was a cache",
+                    f"no cache of answers, or one whose beginning is damaged ({error}); give another name, or remove "
+                    "it if it was a cache",
                     self.path,
                 ) from None
             raise self._damaged(str(error)) from None

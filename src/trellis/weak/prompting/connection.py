@@ -120,7 +120,8 @@ class _Connection(HTTPConnection):
     response_class = _Response
 
     def __init__(self, url: SplitResult, link: socket.socket, deadline: float):
-        super().__init__(str(url.hostname), url.port or _PORTS[url.scheme])
+        self.default_port = _PORTS[url.scheme]  # which the header Host leaves out
+        super().__init__(str(url.hostname), url.port or self.default_port)
         self.sock: Any = _Timed(link, deadline)
 
 
