@@ -79,6 +79,34 @@ class TestSoftLabels:
         assert set(soft.rows[0][6].tolist()) == {1.0}  # Oslo
         assert soft.rows[0][4].argmax() == soft.labels.index("B-LOC")  # Lisbon
 
+    def test_of_what_nobody_votes_on_silent_decides(self, votes):
+        """However unsure of it the label model is."""
+        model = weak.Generative().learn(votes)
+        sure = model.probabilities(votes).max(axis=1)
+        limit = float((sure[~votes.fired].max() + sure[votes.fired].max()) / 2)
+        assert sure[~votes.fired].max() < limit < sure[votes.fired].max()
+        with pytest.warns(UserWarning, match="nothing speaks for B-LOC, B-PER in what"):
+            soft = weak.soft_labels(model, votes, min_confidence=limit)
+        np.testing.assert_allclose(soft.rows[3], [[0.8, 0.05, 0.05, 0.05, 0.05]] * 3)
+        with pytest.warns(UserWarning, match="nothing speaks for"):
+            model_says = weak.soft_labels(model, votes, silent="model", min_confidence=limit)
+        assert set(model_says.rows[3].ravel().tolist()) == {1.0}
+
+    def test_labels_of_which_nothing_is_left_are_warned_of(self, corpus, votes, model):
+        tied = weak.apply([TITLES, weak.gazetteer(["Lisbon"], "LOC"), weak.gazetteer(["Lisbon"], "ORG")], corpus)
+        believed = weak.MajorityVote().learn(tied)
+        with pytest.warns(UserWarning, match="nothing speaks for B-LOC in what min_confidence and keep leave"):
+            weak.soft_labels(believed, tied, min_confidence=0.9)
+        items = weak.Votes.of_items([["HAM", "HAM"], ["SPAM", "HAM"], ["SPAM", "HAM"]], ["HAM", "SPAM"])
+        surest = weak.MajorityVote().learn(items)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            weak.soft_labels(surest, items, keep=0.4)
+            weak.soft_labels(model, votes, keep=0.75, min_confidence=0.5)
+        one = weak.Votes.of_items([["HAM", "HAM"], ["SPAM", "HAM"], ["SPAM", None]], ["HAM", "SPAM"])
+        with pytest.warns(UserWarning, match="nothing speaks for SPAM in what"):
+            weak.soft_labels(weak.MajorityVote().learn(one), one, keep=0.3)
+
     def test_the_surest_sentences_are_kept(self, corpus):
         tied = weak.apply([CITIES, weak.gazetteer(["Oslo"], "PER", name="people")], corpus)
         soft = weak.soft_labels(weak.MajorityVote().learn(tied), tied, keep=0.75)
@@ -126,7 +154,8 @@ class TestSoftLabels:
     def test_nobody_is_that_sure(self, votes):
         model = weak.DawidSkene().learn(votes)
         with pytest.raises(
-            SettingError, match=r"min_confidence is 1, but the label model is nowhere surer than 0\.\d+;"
+            SettingError,
+            match=r"min_confidence is 1, but where there are votes the label model is nowhere surer than 0\.\d+;",
         ):
             weak.soft_labels(model, votes, min_confidence=1)
 

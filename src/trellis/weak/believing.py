@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from trellis.models import SoftLabels
     from trellis.weak.models import LabelModel
 
+BOOL = NDArray[np.bool_]
 F64 = NDArray[np.float64]
 
 WAYS = ("soft", "evidence", "hard")
@@ -46,8 +47,9 @@ def soft_labels(
 
     learn, silent: as at the top of this file. By default evidence where labels are of segments, with silent=0.8, and
     soft where they are not: what was best where it was measured (docs/trained-on-votes.md).
-    min_confidence: tokens (items) whose best label is less probable than that are not known (learn="evidence" alone).
-    keep: this share of the sentences (items) alone is learnt from, those that the model is surest of.
+    min_confidence: tokens (items) whose best label is less probable than that are not known (learn="evidence" alone);
+    where nobody votes, `silent` decides. keep: this share of the sentences (items) alone is learnt from, those that the
+    model is surest of.
     """
     from trellis.models import SoftLabels
     from trellis.weak.models.contract import check_believed
@@ -64,6 +66,7 @@ def soft_labels(
         )
     rows, pairs = _believed(model, votes, learn == "soft")
     sure = rows.max(axis=1, initial=0.0)
+    unsure = np.zeros(len(rows), bool)
     if learn == "hard":
         rows = np.eye(len(model.labels_))[model.best(votes)]
     elif learn == "evidence":
@@ -72,8 +75,10 @@ def soft_labels(
         told = silent if silent is not None else "model" if outside is None else SILENT
         if told != "model":
             rows[~heard.fired] = _of_silence(told, len(model.labels_), outside)
-        rows[_unsure(sure, min_confidence)] = 1.0
+        unsure = _unsure(sure, heard.fired | (told == "model"), min_confidence)
     weights = None if keep == 1.0 else _surest(sure, votes, keep)
+    _warn_of_lost(model.labels_, rows, ~unsure if weights is None else ~unsure & (weights[_sentences(votes)] > 0.0))
+    rows[unsure] = 1.0
     parts = by_sentence(rows, votes.offsets)
     return SoftLabels(parts, list(model.labels_), learn == "evidence", pairs, weights)
 
@@ -94,13 +99,27 @@ def _believed(model: LabelModel, votes: Votes, of_paths: bool) -> tuple[F64, F64
     return path_labels(model, votes)
 
 
-def _unsure(sure: F64, min_confidence: float) -> NDArray[np.bool_]:
-    """Which tokens are not known, as the label model is less sure of them."""
-    unsure = sure < min_confidence
-    if min_confidence and unsure.all():
-        most = f"the label model is nowhere surer than {sure.max(initial=0.0):.4g}"
+def _unsure(sure: F64, judged: BOOL, min_confidence: float) -> BOOL:
+    """Which tokens are not known, as the label model is less sure of them; judged: those for which that counts."""
+    unsure = judged & (sure < min_confidence)
+    if min_confidence and judged.any() and (unsure == judged).all():
+        most = f"where there are votes the label model is nowhere surer than {sure[judged].max(initial=0.0):.4g}"
         raise SettingError(f"min_confidence is {min_confidence:g}, but {most}; there is nothing to learn from")
     return unsure
+
+
+def _warn_of_lost(labels: tuple[str, ...], rows: F64, left: BOOL) -> None:
+    """Of labels for which something speaks (most, of some token), but nothing of what is left."""
+    known = rows.min(axis=1, initial=np.inf) < rows.max(axis=1, initial=0.0)
+    best = rows.argmax(axis=1)
+    lost = set(best[known].tolist()) - set(best[known & left].tolist())
+    if lost:
+        names = ", ".join(labels[j] for j in sorted(lost))
+        warnings.warn(
+            f"nothing speaks for {names} in what min_confidence and keep leave to learn from, so it will hardly ever "
+            "be predicted; lower min_confidence, or keep more",
+            stacklevel=3,
+        )
 
 
 def usual_way(model: LabelModel) -> str:
@@ -139,9 +158,14 @@ def _of_silence(told: float | str, labels: int, outside: int | None) -> F64:
 def _surest(sure: F64, votes: Votes, keep: float) -> F64:
     """1 for that share of the sentences whose tokens are surest on average, 0 for the others, F64[sentences]."""
     lengths = np.diff(votes.offsets)
-    sentence = np.repeat(np.arange(len(lengths)), lengths)
-    mean = np.bincount(sentence, sure, len(lengths)) / np.maximum(lengths, 1)
+    mean = np.bincount(_sentences(votes), sure, len(lengths)) / np.maximum(lengths, 1)
     weights = np.zeros(len(lengths))
     many = max(1, round(keep * len(lengths)))
     weights[np.argsort(-mean, kind="stable")[:many]] = 1.0
     return weights
+
+
+def _sentences(votes: Votes) -> NDArray[np.int64]:
+    """Which sentence each token is of."""
+    lengths = np.diff(votes.offsets)
+    return np.repeat(np.arange(len(lengths)), lengths)
