@@ -167,6 +167,8 @@ def test_sentences_as_json_lines(here, run):
             ["--label-model", "lm", "--model-type", "hmm", "--features", "chunking", "--l2", "1.0"],
             "learns from certain labels only; give --teach learn=hard",
         ),
+        (["--label-model", "lm", "--model-type", "structured-svm"], "only; give --teach learn=hard"),
+        (["--soft", "--model-type", "structured-perceptron"], "certain labels only; give --model-type crf"),
         (["--label-model", "lm", "--partial"], "--partial is for labels in the target column"),
         (["--label-model", "rules.py"], "rules.py"),
         (["--label-model", "lm", "--columns", "a,b,c,d,e,f,g"], "with votes"),
@@ -216,6 +218,22 @@ def test_a_column_that_is_called_as_the_new_one(here, run):
     assert run("weak", "label", "lm", "train.votes.txt", *names, "--output", "new.txt", "--name", "mine")[0] == 0
     assert (here / "new.txt.columns").read_text().split() == ["word", "pos", "chunk", "label", "mine"]
     assert run("weak", "label", "lm", "train.votes.txt", *names)[0] == 0  # no names are written
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("a b", "--name is 'a b'; expected a name without white space and commas"),
+        ("", "--name is ''"),
+        ("a,b", "--name is 'a,b'"),
+        ("lf:x", "--name lf:x: this is the name of a column of votes"),
+        ("p:O", "--name p:O: this is the name of the column with the probabilities of that label"),
+    ],
+)
+def test_names_that_no_column_may_have(here, run, name, message):
+    code, _, err = run("weak", "label", "lm", "train.votes.txt", "--marginals", "--name", name, "--output", "odd.txt")
+    assert (code, message in err) == (1, True)
+    assert not (here / "odd.txt").exists()
 
 
 def test_names_that_nobody_gave_are_the_models(here, run):

@@ -277,3 +277,7 @@ class TestTeach:
             assert {"B-LOC", "B-PER", "I-LOC", "O"} <= set(found.classes_)
         with pytest.raises(SettingError, match="a HMM learns from certain labels only; give learn='hard' alone"):
             weak.teach(tr.HMM("label"), corpus, model, votes)
+        with pytest.raises(SettingError, match="a StructuredSVM learns from certain labels only; give learn='hard'"):
+            weak.teach(tr.StructuredSVM("label"), corpus, model, votes)
+        with pytest.raises(SettingError, match="a StructuredPerceptron needs one label for each token; use a CRF"):
+            tr.StructuredPerceptron("label").fit(corpus, soft=weak.soft_labels(model, votes))

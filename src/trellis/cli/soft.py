@@ -3,7 +3,6 @@ that reads them (--label-model)."""
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Sequence
@@ -49,13 +48,15 @@ Fit = Callable[..., Any]  # the tagger, the data, and what else its own `fit` is
 
 def check_soft(tagger: Any, model_type: str, staged: bool, asked: Asked) -> None:
     """Whether such a model can learn from what is believed."""
+    from trellis.models.improbable import learns_soft
+
     if staged:
         raise SettingError("--soft and --label-model are for one tagger; the stages of a cascade need labels")
     if getattr(tagger, "partial", False):
         raise SettingError("--partial is for labels in the target column, which --soft and --label-model do not read")
     hard = asked.label_model is not None and teaching(asked.teach).get("learn") == "hard"
-    if not hard and "soft" not in inspect.signature(tagger.fit).parameters:
-        hint = "; give --teach learn=hard" if asked.label_model is not None else ""
+    if not hard and not learns_soft(tagger):
+        hint = "; give --teach learn=hard" if asked.label_model is not None else "; give --model-type crf"
         raise SettingError(f"a {model_type} learns from certain labels only{hint}")
 
 

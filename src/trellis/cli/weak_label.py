@@ -78,6 +78,7 @@ def label_(
             tally = _items(believed, file, sink, name, marginals, keep_votes)
         else:
             added = [name, *(f"{CHANCE}{label}" for label in believed.labels_ if marginals)]
+            _check_name(name, added)
             tally, names = _tokens(believed, file, sink, columns, added, named, keep_votes, comments, stack)
     if names and named:
         write_names(str(output), [*names, *added])
@@ -119,6 +120,17 @@ def _tokens(
         tally["sentences"] += len(corpus)
         tally["tokens"] += corpus.tokens
     return tally, names
+
+
+def _check_name(name: str, added: Sequence[str]) -> None:
+    """That it can be the name of a column, and of one with labels."""
+    from trellis.weak.columns import FUNCTION, LINKER
+
+    if name.split() != [name] or "," in name:
+        raise SettingError(f"--name is {name!r}; expected a name without white space and commas")
+    if name.startswith((FUNCTION, LINKER)) or name in added[1:]:
+        what = "of a column of votes" if name not in added[1:] else "of the column with the probabilities of that label"
+        raise SettingError(f"--name {name}: this is the name {what}; give another name")
 
 
 def _check_new(names: Sequence[str], added: Sequence[str], file: str) -> None:
@@ -200,13 +212,13 @@ def _items(model: LabelModel, file: str, sink: Any, name: str, marginals: bool, 
                     raise DataError(what, file, found.line(item))
         votes = replace(found.votes, first=done)
         silent -= found.named
+        if len(found) and not done and len(silent) == len(model.functions_):  # before anything is written
+            raise DataError("no item names a function that the model knows; `trellis weak apply` adds votes", file)
         chances = model.probabilities(votes) if marginals else None
         kept = votes if keep_votes else None
         for line in item_lines(found.records, kept, model.best(votes), chances, model.labels_, name):
             write_all(sink, line)
         done += len(found)
-    if done and len(silent) == len(model.functions_):
-        raise DataError("no item names a function that the model knows; `trellis weak apply` adds votes", file)
     if done and silent:
         warnings.warn(f"the model knows {', '.join(sorted(silent))}, which no item names", stacklevel=2)
     return {"items": done}

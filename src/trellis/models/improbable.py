@@ -1,11 +1,12 @@
 """Models that have scores but no probabilities: what cannot be asked of them, though their lattices would answer.
 
 Scores that were learnt from mistakes or margins say which path is the best, not by how much: exp(score) over its sum
-is a number between 0 and 1 and no more.
+is a number between 0 and 1 and no more. Nor can they be learnt from labels that are not certain.
 """
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from trellis.errors import SettingError
@@ -41,3 +42,8 @@ class Improbable:
     def _without(self, what: str) -> SettingError:
         kind = type(self).__name__
         return SettingError(f"a {kind} has scores but no probabilities, so it has no {what}; use a CRF for these")
+
+
+def learns_soft(learner: Any) -> bool:
+    """Whether a tagger (classifier) can be fitted to soft labels."""
+    return "soft" in inspect.signature(learner.fit).parameters and not isinstance(learner, Improbable)

@@ -7,6 +7,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Protocol
 
 from trellis.errors import SettingError
+from trellis.models.improbable import Improbable
 from trellis.models.settings import USUAL_L2
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def loss_of(settings: Settings, known_as: str, with_costs: bool) -> Loss:
 
     name, kind = loss_name(settings), OPTIMIZERS.get(settings.optimizer)
     own = kind is not None and bool(traits_of(kind).learns)  # another loss would need another optimiser
+    if own and known_as != "gold" and isinstance(settings, Improbable):
+        raise SettingError(f"a {type(settings).__name__} needs one label for each token; use a CRF")
     if own and known_as != "gold":
         raise SettingError(
             f"optimizer '{settings.optimizer}' needs one label for each token; use lbfgs or auto with the loss log"

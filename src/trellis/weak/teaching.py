@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trellis.errors import DataError, SettingError, shown
 from trellis.labels import by_sentence
 from trellis.models import SemiCRF, SoftLabels, Tagger, TextClassifier
+from trellis.models.improbable import learns_soft
 from trellis.weak.believing import soft_labels
 from trellis.weak.models.contract import LabelModel, check_believed
 from trellis.weak.votes import Votes
@@ -55,7 +56,7 @@ def teach(
     if learn == "hard" and keep == 1.0 and not rounds and silent is None and not min_confidence:
         learner.fit(data, _best(model, votes, learner), **more)  # which every tagger can
         return tagger
-    if "soft" not in inspect.signature(learner.fit).parameters:
+    if not learns_soft(learner):
         raise SettingError(f"a {type(tagger).__name__} learns from certain labels only; give learn='hard' alone")
     soft = soft_labels(model, votes, learn, silent, min_confidence, keep)
     if isinstance(tagger, SemiCRF):

@@ -50,6 +50,11 @@ def test_phrases_become_spans():
         votes = weak.apply(function, Corpus.from_lists({"word": [["Annabel", "Lee"]]}))
         assert labels_of(votes) == ["B-NAME", "I-NAME"]
         assert function.usage.dropped == {"cuts a token": 1, "overlaps another": 1}
+        told = (
+            "'names' abstains on 1 of 1 texts, where it finds none of the phrases that answers name: not in the text 3"
+        )
+        with pytest.warns(UserWarning, match=told):
+            weak.apply(function, Corpus.from_lists({"word": [["Edgar"]]}))
 
 
 def test_a_text_is_asked_about_once_and_an_empty_one_never(asking, tmp_path):

@@ -24,7 +24,7 @@ from trellis.weak.functions.casts import Cast, SpanVotes, TokenVotes
 from trellis.weak.functions.contract import Account, LabelingFunction, column_of, made_up
 from trellis.weak.prompting import settings
 from trellis.weak.prompting.address import checked_url, is_loopback, key_from
-from trellis.weak.prompting.aligning import Alignment
+from trellis.weak.prompting.aligning import MISSED, Alignment
 from trellis.weak.prompting.answers import NO_SPAN, UNKNOWN_TYPE, Reader
 from trellis.weak.prompting.asking import Asked, Asking
 from trellis.weak.prompting.cache import Cache, key_of
@@ -84,6 +84,10 @@ class Prompted(LabelingFunction):
                 f"that have no readable answer: {reasons(failed)}{asked.example()}",
                 stacklevel=2,
             )
+        if lost := abstained[_NOT_FOUND]:
+            what = f"the labeling function '{self.name}' abstains on {lost:,} of {len(texts):,} texts, where it finds "
+            missed = {reason: many for reason, many in dropped.items() if reason in MISSED}
+            warnings.warn(f"{what}none of the phrases that answers name: {reasons(missed)} (in all)", stacklevel=2)
         wrong = {reason: many for reason, many in dropped.items() if reason in (NO_SPAN, UNKNOWN_TYPE)}
         if wrong:
             what = f"the labeling function '{self.name}' leaves out {sum(wrong.values()):,} spans of answers"

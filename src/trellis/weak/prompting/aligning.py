@@ -18,6 +18,7 @@ from trellis.weak.prompting.prompts import Spans, clean
 NOT_THERE = "not in the text"
 CUTS = "cuts a token"
 OVERLAPS = "overlaps another"
+MISSED = (NOT_THERE, CUTS, OVERLAPS)
 Range = tuple[int, int]
 
 
