@@ -154,6 +154,18 @@ class TestTag:
         out = piped(before + (folder / "new.jsonl").read_bytes(), "tag", folder / "m")
         assert [json.loads(line)["predicted"] for line in out.splitlines()] == ["SPAM", "HAM"]
 
+    def test_labels_that_would_break_a_line(self, run, tmp_path):
+        tr.TextClassifier().fit(["a", "b"], ["X", "Y\tZ"]).save(tmp_path / "m")
+        (tmp_path / "new.txt").write_text("a\n")
+        code, out, err = run("tag", tmp_path / "m", tmp_path / "new.txt")
+        assert (code, out, "give JSON lines" in err) == (1, "", True)
+
+    def test_tables_are_warned_of(self, run, folder, tmp_path):
+        (tmp_path / "new.csv").write_text("1,my channel\n")
+        code, out, err = run("tag", folder / "m", tmp_path / "new.csv")
+        assert (code, out) == (0, "SPAM\t1,my channel\n")
+        assert "new.csv is read as one text a line; rows of a table have to become JSON lines" in err
+
     def test_texts_from_a_pipe(self, folder):
         assert piped(b"\nher song\n", "tag", folder / "m", "-") == "HAM\t\nHAM\ther song\n"
 

@@ -153,6 +153,10 @@ class TestColumns:
 
     def test_of_what_nothing_is_known(self):
         soft = SoftLabels([np.array([[0.5, 1.5]]), np.array([[2.0, 2.0]])], ["A", "B"], evidence=True)
+        assert soft.columns([{"text": "one"}, {"text": "two"}]) == soft.columns(["one", "two"])
+        assert soft.columns([{"body": "one"}, {"body": "two"}], "body") == soft.columns(["one", "two"])
+        with pytest.raises(DataError, match="item 2: there is no text as its 'text'; say where the texts are: column"):
+            soft.columns([{"text": "one"}, {"body": "two"}])
         assert soft.columns(["one", "two"]) == {"text": ["one"], "label": [1], "soft": [[0.25, 0.75]]}
         assert soft.repeated()[0].tolist() == [0, 0]
         corpus = Corpus.from_lists({"word": [["a"], ["b"]]})

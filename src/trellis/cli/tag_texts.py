@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import itertools
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from trellis.cli.output import open_sink
 from trellis.cli.weak_votes import is_items
-from trellis.errors import DataError
+from trellis.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from trellis.models import TextClassifier
@@ -96,6 +97,12 @@ def _answered(
 def _tagged_lines(
     model: TextClassifier, file: str, lines: Iterator[bytes], marginals: bool
 ) -> Iterator[tuple[int, bytes]]:
+    if any(set(label) & set("\t\n\r") for label in model.classes_):
+        raise SettingError(
+            'labels with a tab or a line break cannot stand before a text; give JSON lines: {"text": ...}'
+        )
+    if file.endswith((".csv", ".tsv")):
+        warnings.warn(f"{file} is read as one text a line; rows of a table have to become JSON lines", stacklevel=2)
     for texts in _batches(_texts(file, lines), 1 if file == "-" else _AT_ONCE, len):
         labels, chances = _said(model, texts, marginals)
         out = []

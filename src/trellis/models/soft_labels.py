@@ -91,15 +91,18 @@ class SoftLabels:
         return which, [self.labels[j] for j in label.tolist()], rows[which, label] * weights[which]
 
     def columns(
-        self, data: Corpus | Sequence[str] | Sequence[Sequence[str]], column: str | None = None
+        self,
+        data: Corpus | Sequence[str] | Sequence[Sequence[str]] | Sequence[Mapping[str, Any]],
+        column: str | None = None,
     ) -> dict[str, list[Any]]:
         """Columns as `datasets.Dataset.from_dict` (Hugging Face) takes them, and as JSON lines hold them.
 
         Of sentences `tokens`, `tags` and `soft`: for each token the number of the label that is most probable by itself
         (-100, which losses pass over, where nothing is known), and a list of probabilities. The tags of a sentence need
         not be a labelling that is possible. Of texts `text`, `label` and `soft`, those left out of which nothing is
-        known. data: a corpus, of which `column` are the tokens, the first one by default; lists of tokens; or texts.
-        Sentences of weight 0 are left out. The names of the numbers are `labels`.
+        known. data: a corpus, of which `column` are the tokens, the first one by default; lists of tokens; texts; or
+        items that have theirs in the field `column`, "text" by default. Sentences of weight 0 are left out. The names
+        of the numbers are `labels`.
         """
         rows, known = self._shares()
         best = np.where(known, rows.argmax(axis=1), IGNORED).tolist()
@@ -113,10 +116,11 @@ class SoftLabels:
             return {"tokens": [tokens[s] for s in kept], "tags": [best[span] for span in spans], "soft": soft}
         if isinstance(data, str) or not isinstance(data, Iterable):
             raise SettingError(f"data is {shown(data)}; expected a corpus, a list of texts, or one of lists of tokens")
-        texts = list(data)
+        texts: list[Any] = list(data)
         if texts and all(isinstance(one, list | tuple) for one in texts):
             return self.columns(Corpus.from_lists({"token": texts}))
         self._check_lengths([1] * len(texts))
+        texts = [_text_of(one, i, column or "text") for i, one in enumerate(texts, 1)]
         kept = [i for i in kept if known[i]]
         return {
             "text": [texts[i] for i in kept],
@@ -149,6 +153,15 @@ class SoftLabels:
             raise DataError(
                 f"soft labels of {len(self.rows)} sentences do not fit data of {len(lengths)}, or of other lengths"
             )
+
+
+def _text_of(item: Any, number: int, field: str) -> Any:
+    """Of a record its text; whatever else an item may be stays."""
+    if not isinstance(item, Mapping):
+        return item
+    if not isinstance(item.get(field), str):
+        raise DataError(f"item {number}: there is no text as its {field!r}; say where the texts are: column")
+    return item[field]
 
 
 def names_of(names: Sequence[str]) -> list[str]:

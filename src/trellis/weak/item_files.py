@@ -222,7 +222,7 @@ def _items_of(
         label = None if gold is None or record.get(gold) == SILENCE else record.get(gold)
         if label is not None and (not isinstance(label, str) or not label):
             found = repr(label) if isinstance(label, str) else kind_of(label)
-            raise DataError(f"the gold label {gold!r} is {found}; expected a string, or null", path, line)
+            raise DataError(f"the gold label {gold!r} is {found}; expected a label as a string, or null", path, line)
         if record.get(votes) is not None:
             cast_votes.add(len(records), record[votes], partial(DataError, path=path, line=line))
         record.pop(votes, None)
