@@ -12,8 +12,10 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import click
 import pytest
 
+from trellis.cli.app import app
 from trellis.corpus import Corpus, sample_corpus, write_conll
 from trellis.models import MODEL_TYPES
 from trellis.optim import OPTIMIZERS
@@ -59,6 +61,20 @@ def test_python_blocks_run(page, folder):
     namespace = {}
     for text in blocks(page, "python"):
         exec(compile(text, str(page), "exec"), namespace)
+
+
+def names_of_commands(group, path=("trellis",)):
+    """(`trellis weak fit`, its last word) of each."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from names_of_commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), name
+
+
+def test_every_command_has_its_place():
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    assert not [path for path, name in names_of_commands(app) if path not in page and f"`{name}`" not in page]
 
 
 @pytest.mark.parametrize("name", SHOWING)
