@@ -85,11 +85,21 @@ def ordered_part(function: Function) -> Function:
     return _compiled(function, _FASTMATH - {"reassoc"}, True)
 
 
-def _compiled(function: Function, fastmath: set[str], inline: bool) -> Function:
+def compiling() -> bool:
+    """Whether kernels are compiled (or run as Python, for tests); SettingError where nothing can compile them."""
+    return not _numba().config.DISABLE_JIT
+
+
+def _numba() -> Any:
     try:
         import numba
     except ImportError:
         raise SettingError("this needs the package numba, which is not installed") from None
+    return numba
+
+
+def _compiled(function: Function, fastmath: set[str], inline: bool) -> Function:
+    numba = _numba()
     config: Any = numba.config
     folder = _cache_folder()
     # The locator of a function's cache is fixed when it is decorated; other people's kernels keep theirs.
@@ -124,6 +134,7 @@ def _fingerprint() -> str:
     """A hash of every file that holds kernels."""
     package = Path(__file__).parent
     digest = hashlib.sha256()
-    for file in sorted([Path(__file__), *package.glob("**/*kernels.py"), *package.glob("**/kernels/*.py")]):
+    kernels = [*package.glob("lanes*.py"), *package.glob("**/*kernels.py"), *package.glob("**/kernels/*.py")]
+    for file in sorted([Path(__file__), *kernels]):
         digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]

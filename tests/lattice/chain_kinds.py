@@ -18,6 +18,7 @@ from trellis.labels import first_tokens
 from trellis.lattice import Allowed, RestrictedWorkChain, WorkChain
 from trellis.lattice.kernels.patched_answers import PatchedH
 from trellis.lattice.patched import PatchedChain
+from trellis.rows import padded
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Plain:
 
     def lay_out(self, rows, padding=7.0):
         """Padding is not for chains to rely on, except in scores."""
-        width = -(-self.labels // 4) * 4
+        width = padded(self.labels)
         return np.concatenate([rows, np.full((len(rows), width - self.labels), padding)], axis=1)
 
     def in_rows(self, nodes):

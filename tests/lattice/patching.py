@@ -8,6 +8,7 @@ import numpy as np
 
 from trellis.lattice.kernels.patched import Kinds, fill_factors
 from trellis.lattice.kernels.patches import Patches
+from trellis.rows import padded
 
 
 def random_patches(rng, tokens, labels, scale=1.0, valued=False):
@@ -53,7 +54,7 @@ def gathered(patches, arcs, power=1):
 
 def kinds_of(patches, transitions, ready):
     """If factors should be ready, kind a + 1 for tokens that have just the patch a, and that without a value."""
-    width = -(-len(transitions) // 4) * 4
+    width = padded(len(transitions))
     counts = np.diff(patches.indptr)
     kind = np.where(counts > 0, -1, 0).astype(np.int32)
     indptr, ids = np.zeros(2, np.int64), np.zeros(0, np.int32)

@@ -15,6 +15,7 @@ from trellis.lattice.kernels.entries import list_nodes
 from trellis.lattice.local import LocalChain
 from trellis.lattice.parts import PartLattice
 from trellis.lattice.segments import SegmentChain, SegmentTypes
+from trellis.rows import PAD
 from trellis.scoring.wires import patched, unpatched
 
 LABELS = 3
@@ -27,7 +28,7 @@ class Problem:
     def __init__(self, seed, spread=1.0, local=False):
         rng = np.random.default_rng(seed)
         tokens = int(OFFSETS[-1])
-        self.scores = np.full((tokens, 4), -np.inf)
+        self.scores = np.full((tokens, PAD), -np.inf)
         self.scores[:, :LABELS] = rng.normal(size=(tokens, LABELS)) * spread
         self.transitions = np.zeros((LABELS, LABELS)) if local else rng.normal(size=(LABELS, LABELS))
         if spread > 100:
@@ -36,7 +37,7 @@ class Problem:
 
     def _drawn(self, rng, local):
         """On nodes, F64[tokens, width], and on some arcs."""
-        nodes = np.zeros((len(self.scores), 4))
+        nodes = np.zeros((len(self.scores), PAD))
         nodes[:, :LABELS] = rng.normal(size=(len(self.scores), LABELS))
         there = rng.random((len(self.scores), LABELS, LABELS)) < (0.0 if local else 0.4)
         there[OFFSETS[:-1][np.diff(OFFSETS) > 0]] = False

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.lattice import WorkChain
+from trellis.rows import padded
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -34,7 +35,7 @@ def test_covariances(kind, recipe, seed, on_arcs):
 
 def a_chain(labels, lengths, spread=1.0):
     rng, offsets = np.random.default_rng(1), np.concatenate([[0], np.cumsum(lengths)])
-    scores = np.full((int(offsets[-1]), -(-labels // 4) * 4), -np.inf)
+    scores = np.full((int(offsets[-1]), padded(labels)), -np.inf)
     scores[:, :labels] = rng.normal(size=(len(scores), labels))
     return WorkChain(scores, spread * rng.normal(size=(labels, labels)), offsets, scores.copy), rng
 

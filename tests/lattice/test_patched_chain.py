@@ -15,6 +15,7 @@ from patching import gathered, kinds_of, random_patches, written_out
 from trellis.lattice import Chain
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched import PatchedChain, patched_best
+from trellis.rows import padded
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Problem:
 
     def padded(self):
         tokens, labels = self.scores.shape
-        out = np.full((tokens, -(-labels // 4) * 4), -np.inf)
+        out = np.full((tokens, padded(labels)), -np.inf)
         out[:, :labels] = self.scores
         return out
 

@@ -11,6 +11,7 @@ from online_reference import ATTRIBUTES, InOrder, make_problem
 from trellis.objective.rules.adagrad import AdaGradRule
 from trellis.objective.rules.saga import SAGARule
 from trellis.objective.rules.sgd import SGDRule
+from trellis.rows import padded
 
 problems = st.builds(
     make_problem,
@@ -60,7 +61,7 @@ def slopes(problem, s, theta):
 def occurrences(problem, t):
     """Weight, label and value of all that bears on token t: attributes seen with many labels first."""
     layout, data = problem.layout, problem.examples
-    width = -(-layout.labels // 4) * 4
+    width = padded(layout.labels)
     counts = np.diff(layout.pair_start)
     here = range(data.indptr[t], data.indptr[t + 1])
     for dense in (True, False):

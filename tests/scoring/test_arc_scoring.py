@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trellis.lattice import Chain, WorkChain
+from trellis.rows import PAD, padded
 from trellis.scoring import WeightLayout, plain_transitions, with_observed_arcs
 from trellis.scoring import arcs as scoring_arcs
 from trellis.scoring.arcs import ArcChains, ArcOccurrences, patches_of
@@ -97,7 +98,7 @@ def test_a_run_of_tokens_has_the_marginals_of_the_transitions_written_out(proble
     last = data.draw(st.integers(first, len(problem.offsets) - 1))
     a, b = int(problem.offsets[first]), int(problem.offsets[last])
     offsets = problem.offsets[first : last + 1] - a
-    scores = np.full((b - a, -(-labels // 4) * 4), -np.inf)
+    scores = np.full((b - a, padded(labels)), -np.inf)
     scores[:, :labels] = np.random.default_rng(0).normal(size=(b - a, labels))
     written = Chain(scores[:, :labels].copy(), problem.blocks()[a:b], offsets).marginals(arcs=True)
     transitions = layout.transition_matrix(problem.weights[layout.pairs : layout.arcs_at])
@@ -126,7 +127,7 @@ def test_h_along_a_direction_is_what_the_direction_adds_to_the_transitions(probl
     last = data.draw(st.integers(first, len(problem.offsets) - 1))
     a, b = int(problem.offsets[first]), int(problem.offsets[last])
     offsets, rng = problem.offsets[first : last + 1] - a, np.random.default_rng(1)
-    scores = np.full((b - a, -(-labels // 4) * 4), -np.inf)
+    scores = np.full((b - a, padded(labels)), -np.inf)
     scores[:, :labels] = rng.normal(size=(b - a, labels))
     along = replace(problem, weights=rng.normal(size=layout.size))
     node_h = rng.normal(size=(b - a, labels))
@@ -165,7 +166,7 @@ def test_tokens_of_one_kind_have_the_same_arc_attributes(problem):
 
 
 def test_the_room_for_kinds_is_bounded_and_goes_to_the_most_frequent(monkeypatch):
-    monkeypatch.setattr("trellis.scoring.arcs._READY", 2 * 4 * 4)
+    monkeypatch.setattr("trellis.scoring.arcs._READY", 2 * PAD * PAD)
     ids = np.array([0, 2, 1, 3, 2, 1, 2, 1, 3, 3, 2, 3, 3], np.int32)
     at = ArcOccurrences(np.arange(len(ids) + 1), ids, np.zeros(0))
     kind = ArcChains(3, at).kind

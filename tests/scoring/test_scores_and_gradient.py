@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from trellis.rows import PAD
 from trellis.scoring import WeightLayout, plain_scores
 from trellis.scoring.hybrid import HybridScoring
 
@@ -108,7 +109,7 @@ def test_values_count_where_no_attribute_has_a_row():
 @given(problem=problems)
 def test_rows_are_padded_to_whole_vectors_with_forbidden_labels(problem):
     padding = hybrid_scores(problem)[:, problem.layout.labels :]
-    assert padding.shape[1] == -problem.layout.labels % 4
+    assert padding.shape[1] == -problem.layout.labels % PAD
     assert np.all(padding == -np.inf)
 
 

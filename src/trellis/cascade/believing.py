@@ -24,6 +24,7 @@ from trellis.labels import first_tokens, runs
 from trellis.lattice import Chain
 from trellis.lattice.entries import ArcEntries, NodeEntries
 from trellis.models.probabilities import Lattice, require_paths
+from trellis.rows import padded
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -96,7 +97,7 @@ def _quickly(chain: Chain, least: float) -> Beliefs:
     from trellis.lattice.solved import SolvedChain
 
     labels = chain.scores.shape[1]
-    scores = np.full((len(chain.scores), -(-labels // 4) * 4), -np.inf)
+    scores = np.full((len(chain.scores), padded(labels)), -np.inf)
     scores[:, :labels] = chain.scores
     solved = WorkChain(scores, chain.transitions, chain.offsets, scores.copy).solve()
     assert isinstance(solved, SolvedChain)

@@ -16,6 +16,7 @@ from trellis.lattice.entries import ArcEntries, EntriesH
 from trellis.lattice.solved import Solved
 from trellis.losses import Answer
 from trellis.objective.shard import Shard
+from trellis.rows import padded
 from trellis.scoring.occurring import Occurring
 from trellis.scoring.wires import ArcWireScoring, Gathered, WireScoring, WireWeights
 
@@ -142,7 +143,7 @@ def h_of(
     """Numbers on listed nodes and arcs as h on a stage's lattices."""
     assert beliefs is not None
     nodes, (a, b) = beliefs.nodes, stage.shard._tokens(n)
-    rows = np.zeros((b - a, -(-stage.labels // 4) * 4))
+    rows = np.zeros((b - a, padded(stage.labels)))
     rows[np.repeat(np.arange(b - a), np.diff(nodes.start)), nodes.label] = by_node
     if beliefs.arcs is None:
         return stage.shard.on_nodes(rows, n), None

@@ -12,9 +12,13 @@ import click
 from trellis.cli import options
 from trellis.cli.bench_cascade import add_to as add_cascade
 from trellis.cli.bench_lattices import add_to as add_lattices
+from trellis.cli.bench_memory import add_to as add_memory
 from trellis.cli.bench_neural import add_to as add_neural
 from trellis.cli.bench_online import add_to as add_online
+from trellis.cli.bench_peers import add_to as add_peers
+from trellis.cli.bench_scaling import add_to as add_scaling
 from trellis.cli.bench_score import add_to as add_score
+from trellis.cli.bench_startup import add_to as add_startup
 from trellis.cli.bench_training import add_to
 from trellis.cli.bench_weak import add_to as add_weak
 from trellis.cli.console import measuring, print_json
@@ -210,3 +214,7 @@ add_cascade(bench, measuring)
 add_score(bench, measuring)
 add_neural(bench, measuring)
 add_weak(bench, measuring)
+add_scaling(bench, _numbers, measuring)
+add_memory(bench, measuring)
+add_startup(bench, measuring)
+add_peers(bench, _task, measuring)

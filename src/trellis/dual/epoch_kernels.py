@@ -173,7 +173,7 @@ def _best(scores: Array, block: Array, delta: Array, labels: int, gold: Array, p
         delta[0, j] = scores[0, j]
     own = scores[0, gold[0]]
     for t in range(1, length):
-        best_step(delta[t - 1], block, delta[t])
+        best_step(delta, t, block)
         for j in range(labels):
             delta[t, j] += scores[t, j]
     for t in range(1, length):

@@ -12,6 +12,7 @@ from trellis.dual.events import Events
 from trellis.dual.kernel import Polynomial
 from trellis.errors import DataError
 from trellis.features.packed import Packed
+from trellis.rows import padded
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -151,6 +152,6 @@ class DualExamples:
 def _padded(transitions: F64) -> F64:
     """In whole vectors, as the best path is looked for in; labels that do not exist are forbidden."""
     labels = len(transitions)
-    block = np.full((-(-labels // 4) * 4,) * 2, -np.inf)
+    block = np.full((padded(labels),) * 2, -np.inf)
     block[:labels, :labels] = transitions
     return block

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.errors import DataError
+from trellis.rows import padded
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -93,7 +94,7 @@ class Allowed:
     @property
     def width(self) -> int:
         """The number of labels, rounded up to whole vectors of four: a full row."""
-        return -(-self.size // 4) * 4
+        return padded(self.size)
 
     @property
     def sites(self) -> tuple[I64, I64]:

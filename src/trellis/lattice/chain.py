@@ -14,6 +14,7 @@ from trellis.errors import DataError, NoLegalPathError, SettingError
 from trellis.jit import worthwhile
 from trellis.labels import check_packed
 from trellis.lattice import plain
+from trellis.rows import padded
 
 if TYPE_CHECKING:
     from trellis.lattice.written import WrittenChain
@@ -215,7 +216,7 @@ class Chain:
 
     def _scaled_marginals(self, arcs: bool, per_token: bool, out: F64, log_z: F64) -> F64:
         tokens, labels = self.scores.shape
-        nodes = np.full((tokens, -(-labels // 4) * 4), -np.inf)
+        nodes = np.full((tokens, padded(labels)), -np.inf)
         nodes[:, :labels] = self.scores
         if per_token:
             from trellis.lattice.kernels.positional import positional_marginals

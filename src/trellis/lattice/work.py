@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trellis.labels import first_tokens
 from trellis.lattice.chain import F64, I32, I64, Covariance, Marginals, in_place_marginals
 from trellis.lattice.solved import Solved, SolvedChain, sums_of
+from trellis.rows import PAD
 
 
 class TrainingChain(Protocol):
@@ -55,9 +56,9 @@ class TrainingChain(Protocol):
 
 @dataclass
 class WorkChain:
-    """`scores: F64[tokens, width]`, labels rounded up to a multiple of four, -inf in the padding; `transitions:
-    F64[labels, labels]`; `offsets: I64[sentences + 1]`. `rescore()` makes the scores again, in fresh memory. `space` is
-    memory for what `solve` keeps, which grows as needed: whoever gives the same list to another chain must be done with
+    """`scores: F64[tokens, width]`, labels rounded up to whole registers (`rows.padded`), -inf in the padding;
+    `transitions: F64[labels, labels]`; `offsets: I64[sentences + 1]`. `rescore()` makes the scores again, in fresh
+    memory. `space` is memory for what `solve` keeps, which grows as needed: whoever gives the same list to another chain must be done with
     what the first one kept."""
 
     scores: F64
@@ -65,6 +66,9 @@ class WorkChain:
     offsets: I64
     rescore: Callable[[], F64]
     space: list[F64] = field(default_factory=list, kw_only=True)
+
+    def __post_init__(self) -> None:
+        assert self.scores.shape[1] % PAD == 0, "kernels read whole registers"
 
     @property
     def labels(self) -> int:

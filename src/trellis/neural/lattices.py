@@ -18,12 +18,11 @@ from trellis.lattice import Chain, WorkChain
 from trellis.lattice.segments import SegmentChain, SegmentTypes
 from trellis.lattice.solved import SolvedChain
 from trellis.lattice.solved_parts import SolvedParts
+from trellis.rows import padded
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
-
-_LANES = 4  # numbers in a vector register
 
 
 class Solved(Protocol):
@@ -87,9 +86,9 @@ class Chains:
     def solve(self, nodes: F64, arcs: F64) -> Solved:
         if arcs.ndim == 3:
             return _SolvedBlocks(self._chain(nodes, arcs))
-        padded = np.full((len(nodes), -(-len(arcs) // _LANES) * _LANES), -np.inf)
-        padded[:, : len(arcs)] = nodes
-        solved = WorkChain(padded, arcs, self.offsets, padded.copy).solve()
+        scores = np.full((len(nodes), padded(len(arcs))), -np.inf)
+        scores[:, : len(arcs)] = nodes
+        solved = WorkChain(scores, arcs, self.offsets, scores.copy).solve()
         if not np.isfinite(solved.log_z).all():
             self._chain(nodes, arcs).best()  # which says where paths end
         assert isinstance(solved, SolvedChain)
@@ -200,9 +199,9 @@ class _SolvedRows:
         return alike * nodes[:, : self.labels], alike * arcs
 
     def covariance(self, node_h: F64, arc_h: F64, weights: F64) -> tuple[F64, F64, F64]:
-        padded = np.zeros((len(node_h), self.solved.width))
-        padded[:, : self.labels] = node_h
-        found = self.solved.covariance(padded, arc_h, weights)
+        h = np.zeros((len(node_h), self.solved.width))
+        h[:, : self.labels] = node_h
+        found = self.solved.covariance(h, arc_h, weights)
         return found.nodes[:, : self.labels], found.arcs, found.expectation
 
 

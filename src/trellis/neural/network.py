@@ -12,6 +12,7 @@ from torch import Tensor
 from trellis.errors import DataError
 from trellis.features.inputs import Inputs
 from trellis.neural.shape import DIRECTIONS, EncoderShape
+from trellis.rows import padded
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -104,7 +105,7 @@ class Encoding:
         self._leaves = [parameters.rows(reading.words), *parameters.tensors.values()]
         self._found = scores(parameters, self._leaves[0], reading, noise)
         self._labels = self._found.shape[1]
-        self.scores = np.zeros((len(self._found), -(-self._labels // 4) * 4))
+        self.scores = np.zeros((len(self._found), padded(self._labels)))
         self.scores[:, : self._labels] = self._found.detach().numpy()
         if not np.isfinite(self.scores).all():
             raise DataError("training led to scores that are no numbers; try a smaller step_size or sparse_step")

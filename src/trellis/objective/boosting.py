@@ -148,7 +148,7 @@ def check_boosting(shards: Sequence[Shard]) -> list[PlainShard]:
     if heaviest > _LARGE:
         raise SettingError(f"the weight of a sentence is {heaviest:g}; boosting expects at most {_LARGE:g}")
     for shard in found:
-        for value in (shard.occurrences.row_value, shard.occurrences.pair_value):
+        for value in (shard.at.row_value, shard.at.pair_value):
             size = np.abs(value[value != 0.0])
             if len(size) and not (size.min() >= _SMALL and size.max() <= _LARGE):
                 raise SettingError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,11 @@ from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.explicit import ExplicitShard
 from trellis.objective.local import LocalShard
-from trellis.objective.plain import PlainShard
+from trellis.objective.plain import PlainShard, Rows
 from trellis.objective.restricted import RestrictedShard
 from trellis.objective.segments import SegmentShard
 from trellis.objective.shard import Shard
+from trellis.objective.space import Space
 from trellis.objective.windows import WindowShard
 from trellis.scoring.explicit import ExplicitLayout
 from trellis.scoring.layout import WeightLayout
@@ -33,7 +33,9 @@ def cut_into_shards(
     """Shards of about equal size; how many depends on the data alone. `plain`: none is to be restricted, as online
     optimisers need it."""
     make = kind_of_shard(layout, examples, plain)
-    return [make(layout, examples.part(a, b), loss) for a, b in cuts(examples.offsets)]
+    # on each thread, one is asked after the other
+    shared = {"space": Space(by_thread=True)} if issubclass(make, Rows) else {}
+    return [make(layout, examples.part(a, b), loss, **shared) for a, b in cuts(examples.offsets)]
 
 
 def cuts(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
@@ -47,12 +49,12 @@ def cuts(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 def kind_of_shard(
     layout: WeightLayout | SegmentLayout | ExplicitLayout, examples: Examples, plain: bool = False
-) -> Callable[[Any, Examples, Loss], Shard]:
+) -> type[Any]:
     """The class of shards for a layout and what is to be minded."""
     examples.check_labels(layout.labels)
     # lists of labels and patches of transitions do not go together: then forbidden labels have scores of -inf
     restricted = examples.allowed is not None and examples.arcs is None and not plain
-    make: Callable[[Any, Examples, Loss], Shard] = RestrictedShard if restricted else PlainShard
+    make: type[Any] = RestrictedShard if restricted else PlainShard
     if isinstance(layout, SegmentLayout):
         make = SegmentShard
     elif isinstance(layout, ExplicitLayout):

@@ -59,7 +59,7 @@ class DescentShard:
     def count(self) -> tuple[F64, F64]:
         """How often the attribute of each weight occurs, and the sum of its squared values, F64[local] both; of
         transitions how often they are seen in the labels."""
-        at, pairs = self.shard.occurrences, self.shard.scoring.layout.pairs
+        at, pairs = self.shard.at, self.shard.scoring.layout.pairs
         count = self.places.count()
         squares = count.copy()
         if len(at.row_value) or len(at.pair_value):
@@ -94,6 +94,6 @@ def can_descend(shard: Shard) -> bool:
         and shard.arcs is None
         and shard.forbidden is None
         and all(target.weights is None for target in shard.targets)
-        and float(np.abs(shard.occurrences.row_value).max(initial=0.0)) <= LARGEST
-        and float(np.abs(shard.occurrences.pair_value).max(initial=0.0)) <= LARGEST
+        and float(np.abs(shard.at.row_value).max(initial=0.0)) <= LARGEST
+        and float(np.abs(shard.at.pair_value).max(initial=0.0)) <= LARGEST
     )

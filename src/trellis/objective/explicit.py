@@ -12,6 +12,7 @@ from trellis.lattice.solved import ArcH
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.shard import Shard
+from trellis.rows import padded
 from trellis.scoring.explicit import ExplicitLayout, arc_entries, node_entries
 
 F64 = NDArray[np.float64]
@@ -52,7 +53,7 @@ class ExplicitShard(Shard):
         return self._scores(along, block, self.added_h)
 
     def on_labels(self, nodes: F64, block: int) -> F64:
-        rows = np.zeros((len(nodes), -(-self._labels // 4) * 4))
+        rows = np.zeros((len(nodes), padded(self._labels)))
         rows[np.arange(len(nodes)), self._label[slice(*self._tokens(block))]] = nodes
         return rows
 

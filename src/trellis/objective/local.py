@@ -8,12 +8,13 @@ from trellis.lattice.local import LocalChain
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.plain import F64, Point, Rows
+from trellis.objective.space import Space
 from trellis.scoring.layout import WeightLayout
 
 
 class LocalShard(Rows):
-    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
-        super().__init__(layout, examples, loss)
+    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss, space: Space | None = None):
+        super().__init__(layout, examples, loss, space)
         self._arc_sums = np.zeros((0, 0))
 
     def _chain(self, point: Point, block: int, keep: bool = False) -> LocalChain:
@@ -23,5 +24,5 @@ class LocalShard(Rows):
         return LocalChain(scores, self.scoring.layout.labels, self.offsets[first : last + 1] - a)
 
     def _collected(self) -> F64:
-        self.scoring.collect(self._row_gradient, self._gradient)
+        self.scoring.collect(self._row_gradient, self._gradient, self.at)
         return self._gradient

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from trellis.labels import first_tokens
 from trellis.objective.kernels.places import Tokens, Vector
 from trellis.objective.plain import PlainShard
+from trellis.rows import empty_rows, zero_rows
 from trellis.scoring.hybrid import Occurrences
 from trellis.scoring.kernels import put, take
 
@@ -60,17 +61,18 @@ class OnlineShard:
         self.sentences = np.flatnonzero(lengths > 0)
         by_length = self.sentences[np.argsort(lengths[self.sentences], kind="stable")]
         self.fours = np.concatenate([by_length, np.full(-len(by_length) % FOUR, -1)]).reshape(-1, FOUR)
-        mask = np.zeros((scoring.rows, scoring.width), np.uint8)
-        mask.ravel()[scoring.cell] = 1
         self.seen = np.zeros((layout.labels, layout.labels), bool)
         self.seen[layout.source, layout.target] = True
+        mask, nothing = scoring.mask(), np.zeros((1, scoring.width))
+        nothing[0, layout.labels :] = -np.inf
         none = np.zeros(0, np.int32)
         nowhere = np.zeros(len(shard.gold) + 1, np.int64)
         arcs = (nowhere, none, np.zeros(0)) if shard.arcs is None else shard.arcs.at.arrays
         forbidden = np.zeros((0, layout.labels), bool) if shard.forbidden is None else shard.forbidden
         self.tokens = Tokens(
             shard.offsets, shard.gold, at.dense, at.row, at.row_value, at.sparse, at.pair, at.label, at.pair_value,
-            mask, forbidden, *arcs, layout.arc_start, layout.arc_pair,
+            mask, np.packbits(mask, axis=1, bitorder="little"), nothing, forbidden, *arcs,
+            layout.arc_start, layout.arc_pair,
         )  # fmt: skip
         self._space: list[tuple[F64, F64]] = []
 
@@ -88,7 +90,7 @@ class OnlineShard:
 
     def count(self) -> F64:
         """How often the attribute of each weight occurs, or a transition is seen in the labels, F64[local]."""
-        sums, layout = self.sums(without_values(self.shard.occurrences)), self.shard.scoring.layout
+        sums, layout = self.sums(without_values(self.shard.at)), self.shard.scoring.layout
         sums[layout.pairs : layout.arcs_at] = self.transitions()
         return sums
 
@@ -107,15 +109,15 @@ class OnlineShard:
     def sums(self, at: Occurrences) -> F64:
         """Values of the attribute of each weight, added up over tokens, F64[local]."""
         scoring, tokens = self.shard.scoring, len(self.shard.gold)
-        rows, sums = np.zeros((scoring.rows, scoring.width)), np.zeros(len(self.shard.index))
+        rows, sums = zero_rows(scoring.rows_with(at), scoring.width), np.zeros(len(self.shard.index))
         scoring.add_gradient(np.ones((tokens, scoring.width)), at, 0, tokens, rows, sums)
-        scoring.collect(rows, sums)
+        scoring.collect(rows, sums, at)
         return sums
 
     def _taken(self, vector: F64, n: int) -> Vector:
         scoring, layout = self.shard.scoring, self.shard.scoring.layout
         if n == len(self._space):
-            self._space.append((np.empty(len(self.shard.index)), np.zeros((scoring.rows, scoring.width))))
+            self._space.append((np.empty(len(self.shard.index)), empty_rows(scoring.rows, scoring.width)))
         singles, rows = self._space[n]
         take(vector, self.shard.index, singles)
         scoring.rows_of(singles, rows)
@@ -129,7 +131,7 @@ def without_values(at: Occurrences) -> Occurrences:
 
 
 def _has_values_above(shard: Any, most: float) -> bool:
-    at, arcs = shard.occurrences, shard.arcs
+    at, arcs = shard.at, shard.arcs
     there = (at.row_value, at.pair_value, np.zeros(0) if arcs is None else arcs.at.values)
     return any(not float(np.abs(values).max(initial=0.0)) <= most for values in there)
 

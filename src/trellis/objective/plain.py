@@ -15,6 +15,7 @@ from trellis.lattice.solved import ArcH
 from trellis.losses import LOSSES, Loss
 from trellis.objective.examples import I64, Examples
 from trellis.objective.shard import Shard
+from trellis.objective.space import Space
 from trellis.scoring.hybrid import HybridScoring, Occurrences
 from trellis.scoring.kernels import number_by_appearance
 from trellis.scoring.layout import WeightLayout
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from trellis.scoring.arcs import ArcChains
 
 F64 = NDArray[np.float64]
-Floats = NDArray[Any]  # of double precision, or of single
 
 
 @dataclass(frozen=True)
@@ -40,30 +40,33 @@ class Point:
 class Rows(Shard):
     """What shards have in common whose scores are dense rows. Forbidden labels have scores of -inf."""
 
-    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss):
+    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss, space: Space | None = None):
+        """`space` for what is used up within a question; its own, if not given."""
         super().__init__(examples, loss)
+        self._space = Space() if space is None else space
         ids, attributes = number_by_appearance(examples.ids, layout.attributes)
         self.arcs, arc_attributes = _bound(examples, layout)
         local, self.index = layout.restricted(attributes, arc_attributes)
         self.scoring = HybridScoring(local)
-        self.occurrences = self.scoring.bind(examples.indptr, ids, examples.values)
+        self.at = self.scoring.bind(examples.indptr, ids, examples.values, share=True)
         self.rules = examples.rules
         self.forbidden = None if examples.allowed is None else ~examples.allowed.mask()
         if self.rules is not None:
             closed = self.rules.forbidden(examples.offsets)
             self.forbidden = closed if self.forbidden is None else self.forbidden | closed
-        longest = max((b - a for a, b in map(self._tokens, range(len(self.blocks)))), default=0)
-        self._scores = np.empty((longest, self.scoring.width))
-        self._weights, self._gradient = np.empty(len(self.index)), np.empty(len(self.index))
-        self._rows = np.zeros((self.scoring.rows, self.scoring.width))
-        self._row_gradient = np.zeros_like(self._rows)
+        self._longest = max((b - a for a, b in map(self._tokens, range(len(self.blocks)))), default=0)
+        self._gradient = np.empty(len(self.index))
         self._arc_sums = np.zeros((local.labels, local.labels))
-        self._along: tuple[Floats, Floats, Floats] | None = None
+
+    @property
+    def occurrences(self) -> Occurrences:
+        """What each token has, made anew."""
+        return self.at.without_groups()
 
     @cached_property
     def squared(self) -> Occurrences:
         """With the squares of all values."""
-        at = self.occurrences
+        at = self.at
         return replace(at, row_value=at.row_value**2, pair_value=at.pair_value**2)
 
     @property
@@ -71,32 +74,38 @@ class Rows(Shard):
         """Whether directions are in single precision."""
         return False
 
-    def _for_directions(self) -> tuple[Floats, Floats, Floats]:
-        """Memory for the weights, rows and h of directions."""
-        kind = np.float32 if self._singles else np.float64
-        if self._along is None or self._along[0].dtype != kind:
-            like = self._weights, self._rows, self._scores
-            self._along = np.zeros(like[0].shape, kind), np.zeros(like[1].shape, kind), np.zeros(like[2].shape, kind)
-        return self._along
+    @property
+    def _scores(self) -> F64:
+        """Memory for the scores of a block."""
+        return self._space.rows("scores", self._longest, self.scoring.width)
+
+    @property
+    def _row_gradient(self) -> F64:
+        return self._space.rows("row gradient", self.scoring.rows_with(self.at), self.scoring.width)
 
     def _load(self, theta: F64) -> Point:
-        point = self._point(theta, self._weights, self._rows)
+        point = self._point(theta, "weights", np.float64)
         return point if self.rules is None else replace(point, transitions=point.transitions + self.rules.pairs)
 
     def _load_direction(self, direction: F64) -> Point:
-        weights, rows, _ = self._for_directions()
-        return self._point(direction, weights, rows)
+        return self._point(direction, "direction", self._kind_of_directions)
 
-    def _point(self, theta: F64, weights: F64, rows: F64) -> Point:
-        layout = self.scoring.layout
+    @property
+    def _kind_of_directions(self) -> Any:
+        return np.float32 if self._singles else np.float64
+
+    def _point(self, theta: F64, name: str, kind: Any) -> Point:
+        layout, scoring = self.scoring.layout, self.scoring
+        weights = self._space.numbers(name, len(self.index), kind)
+        rows = self._space.rows(f"{name} in rows", scoring.rows_with(self.at), scoring.width, kind)
         self._taken(theta, weights)
         transitions = layout.transition_matrix(weights[layout.pairs : layout.arcs_at])
-        return Point(weights, self.scoring.rows_of(weights, rows), transitions)
+        return Point(weights, self.scoring.rows_of(weights, rows, self.at), transitions)
 
     def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
         a, b = self._tokens(block)
-        h = self._for_directions()[2][: b - a]
-        self.scoring.scores(along.rows, along.weights, self.occurrences, a, b, h)
+        h = self._space.rows("h", b - a, self.scoring.width, self._kind_of_directions)
+        self.scoring.scores(along.rows, along.weights, self.at, a, b, h)
         if self.added_h is not None:
             h += self.added_h
         return h, along.transitions
@@ -114,7 +123,7 @@ class Rows(Shard):
 
     def _add(self, nodes: F64, arcs: F64, block: int, squared: bool = False) -> None:
         self._arc_sums += arcs
-        at = self.squared if squared else self.occurrences
+        at = self.squared if squared else self.at
         self.scoring.add_gradient(nodes, at, *self._tokens(block), self._row_gradient, self._gradient)
 
     def _scores_again(self, point: Point, a: int, b: int) -> F64:
@@ -123,7 +132,7 @@ class Rows(Shard):
         return scores
 
     def _score(self, point: Point, a: int, b: int, scores: F64) -> None:
-        self.scoring.scores(point.rows, point.weights, self.occurrences, a, b, scores)
+        self.scoring.scores(point.rows, point.weights, self.at, a, b, scores)
         if self.added is not None:
             scores += self.added
         if self.forbidden is not None:
@@ -186,7 +195,7 @@ class PlainShard(Rows):
 
     def _collected(self) -> F64:
         layout = self.scoring.layout
-        self.scoring.collect(self._row_gradient, self._gradient)
+        self.scoring.collect(self._row_gradient, self._gradient, self.at)
         self._gradient[layout.pairs : layout.arcs_at] = self._arc_sums[layout.source, layout.target]
         return self._gradient
 

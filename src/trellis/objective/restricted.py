@@ -18,6 +18,7 @@ from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.plain import Point
 from trellis.objective.shard import Shard
+from trellis.rows import padded
 from trellis.scoring.layout import WeightLayout
 from trellis.scoring.restricted import RestrictedScoring
 
@@ -73,7 +74,7 @@ class RestrictedShard(Shard):
 
     def on_labels(self, nodes: F64, block: int) -> F64:
         a, b = self._tokens(block)
-        rows = np.zeros((b - a, -(-self.layout.labels // 4) * 4))
+        rows = np.zeros((b - a, padded(self.layout.labels)))
         rows[self._parts[block].sites] = nodes
         return rows
 

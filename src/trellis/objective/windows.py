@@ -18,6 +18,7 @@ from trellis.lattice.windows import CellFactors, WindowChain, Windows
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.shard import Shard
+from trellis.rows import padded
 from trellis.scoring.layout import WeightLayout
 from trellis.scoring.restricted import RestrictedScoring
 from trellis.scoring.tuples import TupleScoring, fixed_cells
@@ -76,7 +77,7 @@ class WindowShard(Shard):
 
     def on_labels(self, nodes: F64, block: int) -> F64:
         a, b = self._tokens(block)
-        rows = np.zeros((b - a, -(-self._labels // 4) * 4))
+        rows = np.zeros((b - a, padded(self._labels)))
         rows[self._parts[block].allowed.sites] = nodes
         return rows
 

@@ -19,6 +19,7 @@ from trellis.lattice.kernels.patched import Kinds, fill_factors
 from trellis.lattice.kernels.patched_answers import PatchedH
 from trellis.lattice.kernels.patches import Patches
 from trellis.lattice.patched import PatchedChain
+from trellis.rows import padded
 from trellis.scoring.layout import I32, I64, WeightLayout
 
 F64 = NDArray[np.float64]
@@ -93,7 +94,7 @@ class ArcChains:
 
     def __init__(self, labels: int, at: ArcOccurrences):
         self.at = at
-        self.width = -(-labels // 4) * 4
+        self.width = padded(labels)
         self.kind, sample = at.kinds(_READY // self.width**2)
         parts = [at.ids[at.indptr[t] : at.indptr[t + 1]] for t in sample.tolist()]
         self._kind_ids = np.concatenate([np.zeros(0, np.int32), *parts])

@@ -7,26 +7,38 @@ whole vectors, with zeros where there is no weight; the rest, most attributes bu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.scoring.kernels import add_gradient, add_scores, count_occurrences, move, score_packed, split_occurrences
+from trellis.labels.packed import ranges
+from trellis.lattice.segments import gathered
+from trellis.rows import empty_rows, padded
+from trellis.scoring.kernels import (
+    add_gradient,
+    add_scores,
+    count_occurrences,
+    gather_rows,
+    score_packed,
+    split_occurrences,
+    spread_rows,
+)
 from trellis.scoring.layout import I32, I64, WeightLayout
+from trellis.scoring.sharing import find_shared
 
 F64 = NDArray[np.float64]
 
 _DENSE_FROM = 3  # labels; with many labels one in _SPARSE of them, or rows would be all zeros
 _SPARSE = 8
-_LANES = 4  # numbers in a vector register
 
 
 @dataclass(frozen=True)
 class Occurrences:
     """Per token: rows `row[dense[t]:dense[t + 1]]` and single weights `pair[sparse[t]:sparse[t + 1]]` with their
-    labels; values are empty when all are 1."""
+    labels; values are empty when all are 1. What tokens have in common may be in `groups`, the same once more: rows
+    from `first_group` on are sums of what the groups have."""
 
     dense: I64
     row: I32
@@ -35,6 +47,38 @@ class Occurrences:
     pair: I32
     label: NDArray[np.uint16]
     pair_value: F64
+    first_group: int = 0
+    groups: Occurrences | None = None
+
+    @property
+    def arrays(self) -> tuple[I64, I32, F64, I64, I32, NDArray[np.uint16], F64]:
+        return self.dense, self.row, self.row_value, self.sparse, self.pair, self.label, self.pair_value
+
+    def without_groups(self) -> Occurrences:
+        """Every token with all that it has."""
+        if self.groups is None:
+            return self
+        first, groups = self.first_group, self.groups
+        of_groups = self.row >= first
+        # of each row: itself, or what its group has
+        start = np.concatenate([np.arange(first), first + groups.dense])
+        items = np.concatenate([np.arange(first, dtype=np.int32), groups.row])
+        row_start, rows = gathered(start, self.row.astype(np.int64))
+        token = np.repeat(np.arange(len(self.dense) - 1), np.diff(self.dense))[of_groups]
+        number = self.row[of_groups].astype(np.int64) - first
+        pair_start, pairs = gathered(groups.sparse, number)
+        own = np.repeat(np.arange(len(self.sparse) - 1), np.diff(self.sparse))
+        owner = np.concatenate([own, np.repeat(token, np.diff(pair_start))])
+        order = np.argsort(owner, kind="stable")
+        return Occurrences(
+            row_start[self.dense],
+            items[rows],
+            self.row_value,
+            np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self.sparse) - 1))]).astype(np.int64),
+            np.concatenate([self.pair, groups.pair[pairs]])[order],
+            np.concatenate([self.label, groups.label[pairs]])[order],
+            self.pair_value,
+        )
 
 
 class HybridScoring:
@@ -42,50 +86,70 @@ class HybridScoring:
 
     def __init__(self, layout: WeightLayout):
         self.layout = layout
-        self.width = -(-layout.labels // _LANES) * _LANES
+        self.width = padded(layout.labels)
         counts = np.diff(layout.pair_start)
         dense = counts >= max(_DENSE_FROM, self.width // _SPARSE)
         self.row_of = np.where(dense, np.cumsum(dense) - 1, -1).astype(np.int32)
         self.rows = int(dense.sum())
         self.first_of_rows = layout.pair_start[:-1][dense]  # the number of each row's first weight
-        # weight number dense_pair[k] is at flat place cell[k] of the rows
-        self.dense_pair = np.flatnonzero(np.repeat(dense, counts))
-        row = np.repeat(self.row_of, counts)[self.dense_pair].astype(np.int64)
-        self.cell = row * self.width + layout.pair_label[self.dense_pair]
+        self.sizes_of_rows = counts[dense]
+
+    def mask(self) -> NDArray[np.uint8]:
+        """Where a row has a weight, U8[rows, width]."""
+        mask = np.zeros((self.rows, self.width), np.uint8)
+        at = ranges(self.first_of_rows, self.sizes_of_rows)
+        mask[np.repeat(np.arange(self.rows), self.sizes_of_rows), self.layout.pair_label[at]] = 1
+        return mask
 
     @cached_property
     def code(self) -> I64:
-        """Where the weights of an attribute are, in one number (see `score_packed`)."""
-        single = -1 - (4096 * self.layout.pair_start[:-1] + np.diff(self.layout.pair_start))
+        """Where the weights of an attribute are, in one number (see `kernels.singles_of`)."""
+        first, count = self.layout.pair_start[:-1], np.diff(self.layout.pair_start)
+        label = self.layout.pair_label.take(first, mode="clip").astype(np.int64) if self.layout.pairs else first
+        single = np.where(count > 0, -1 - ((label << 44) + (first << 12) + count), -1)
         return np.where(self.row_of >= 0, self.row_of, single)
 
-    def bind(self, indptr: I64, ids: I32, values: F64 | None) -> Occurrences:
-        """Packed attributes -> what the loops read."""
-        layout, start = self.layout, self.layout.pair_start
-        dense, sparse = count_occurrences(indptr, ids, self.row_of, start)
+    def bind(self, indptr: I64, ids: I32, values: F64 | None, share: bool = False) -> Occurrences:
+        """Packed attributes -> what the loops read; `share`: what comes together is in groups, where that pays."""
+        shared = find_shared(indptr, ids, self.layout.attributes) if share and values is None else None
+        if shared is None:
+            return self._bound(indptr, ids, values, self.row_of, self.layout.pair_start)
+        groups = self._bound(shared.group_indptr, shared.group_ids, None, self.row_of, self.layout.pair_start)
+        count = len(shared.group_indptr) - 1
+        numbers = np.arange(self.rows, self.rows + count, dtype=np.int32)
+        start = np.concatenate([self.layout.pair_start, np.full(count, self.layout.pair_start[-1])])
+        tokens = self._bound(shared.indptr, shared.ids, None, np.concatenate([self.row_of, numbers]), start)
+        return replace(tokens, first_group=self.rows, groups=groups)
+
+    def _bound(self, indptr: I64, ids: I32, values: F64 | None, row_of: I32, start: I64) -> Occurrences:
+        dense, sparse = count_occurrences(indptr, ids, row_of, start)
         row, pair = np.empty(dense[-1], np.int32), np.empty(sparse[-1], np.int32)
         label = np.empty(len(pair), np.uint16)
         none = np.empty(0)
         row_value, pair_value = (none, none) if values is None else (np.empty(len(row)), np.empty(len(pair)))
         given = none if values is None else values
         split_occurrences(
-            indptr, ids, given, self.row_of, start, layout.pair_label,
+            indptr, ids, given, row_of, start, self.layout.pair_label,
             dense, sparse, row, row_value, pair, label, pair_value,
         )  # fmt: skip
         return Occurrences(dense, row, row_value, sparse, pair, label, pair_value)
 
-    def rows_of(self, weights: F64, out: F64 | None = None) -> F64:
-        """theta -> F64[rows, width]. Cells without a weight are never written: a used `out` can be given again."""
-        rows = np.zeros((self.rows, self.width)) if out is None else out
-        move(weights, self.dense_pair, rows.reshape(-1), self.cell)
+    def rows_with(self, at: Occurrences | None) -> int:
+        """How many rows there are, those of groups among them."""
+        return self.rows + (0 if at is None or at.groups is None else len(at.groups.dense) - 1)
+
+    def rows_of(self, weights: F64, out: F64 | None = None, at: Occurrences | None = None) -> F64:
+        """theta -> F64[rows, width], and those of the groups of `at`. All of `out` is written."""
+        rows = empty_rows(self.rows_with(at), self.width) if out is None else out
+        spread_rows(weights, self.first_of_rows, self.sizes_of_rows, self.layout.pair_label, rows)
+        if at is not None and at.groups is not None:
+            groups = len(at.groups.dense) - 1
+            add_scores(0, groups, self.width, rows, weights, *at.groups.arrays, rows[self.rows :])
         return rows
 
     def scores(self, rows: F64, weights: F64, at: Occurrences, first: int, last: int, out: F64) -> None:
         """Scores of tokens first..last into out: F64[at least last - first, width]."""
-        add_scores(
-            first, last, self.layout.labels, rows, weights,
-            at.dense, at.row, at.row_value, at.sparse, at.pair, at.label, at.pair_value, out,
-        )  # fmt: skip
+        add_scores(first, last, self.layout.labels, rows, weights, *at.arrays, out)
 
     def scores_of_packed(self, rows: F64, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
         """Scores F64[tokens, width] of attributes that are scored once: nothing is sorted out beforehand."""
@@ -99,11 +163,11 @@ class HybridScoring:
         self, delta: F64, at: Occurrences, first: int, last: int, row_gradient: F64, gradient: F64
     ) -> None:
         """Adds what delta: F64[last - first, width] says of each weight; rows are gathered by `collect`."""
-        add_gradient(
-            first, last, delta,
-            at.dense, at.row, at.row_value, at.sparse, at.pair, at.label, at.pair_value, row_gradient, gradient,
-        )  # fmt: skip
+        add_gradient(first, last, delta, *at.arrays, row_gradient, gradient)
 
-    def collect(self, row_gradient: F64, gradient: F64) -> None:
-        """Rows back into the order of theta."""
-        move(row_gradient.reshape(-1), self.cell, gradient, self.dense_pair)
+    def collect(self, row_gradient: F64, gradient: F64, at: Occurrences | None = None) -> None:
+        """Rows back into the order of theta, those of groups as their attributes have them."""
+        if at is not None and at.groups is not None:
+            groups = len(at.groups.dense) - 1
+            add_gradient(0, groups, row_gradient[self.rows :], *at.groups.arrays, row_gradient, gradient)
+        gather_rows(row_gradient, self.first_of_rows, self.sizes_of_rows, self.layout.pair_label, gradient)

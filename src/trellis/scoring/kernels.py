@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from trellis.jit import kernel
+from trellis.jit import kernel, part
+from trellis.lanes import LANES, load, load_doubles, multiply_add, store
 
 Array = Any
+
+_AHEAD = 64  # tokens whose attributes are looked up before they are used
 
 
 @kernel
@@ -133,39 +136,53 @@ def add_scores(
     pair_value: Array,
     out: Array,
 ) -> None:
-    """out[t - first, j] = sum of the weights of token t's attributes with label j; -inf in the padding.
-
-    Four rows are added in one sweep, so that the sums are loaded and stored a quarter as often.
-    """
+    """out[t - first, j] = sum of the weights of token t's attributes with label j; -inf in the padding."""
     width = rows.shape[1]
     valued = len(row_value) > 0 or len(pair_value) > 0
+    begin = np.zeros((1, width), out.dtype)
+    begin[0, labels:] = -np.inf
     for t in range(first, last):
-        s = out[t - first]
-        for j in range(labels):
-            s[j] = 0.0
-        for j in range(labels, width):
-            s[j] = -np.inf
-        k, end = dense[t], dense[t + 1]
-        if valued:
-            for k in range(dense[t], end):
-                w, v = rows[row[k]], row_value[k]
-                for j in range(width):
-                    s[j] += v * w[j]
-            for k in range(sparse[t], sparse[t + 1]):
-                s[label[k]] += pair_value[k] * weights[pair[k]]
-            continue
-        while k + 4 <= end:
-            w0, w1, w2, w3 = rows[row[k]], rows[row[k + 1]], rows[row[k + 2]], rows[row[k + 3]]
-            for j in range(width):
-                s[j] += (w0[j] + w1[j]) + (w2[j] + w3[j])
-            k += 4
-        while k < end:
-            w0 = rows[row[k]]
-            for j in range(width):
-                s[j] += w0[j]
-            k += 1
+        sum_rows(rows, row, row_value, dense[t], dense[t + 1], begin, 0, out, t - first)
         for k in range(sparse[t], sparse[t + 1]):
-            s[label[k]] += weights[pair[k]]
+            out[t - first, label[k]] += weights[pair[k]] * (pair_value[k] if valued else 1.0)
+
+
+@part
+def sum_rows(
+    rows: Array, row: Array, value: Array, begin: int, end: int, start: Array, s: int, out: Array, t: int
+) -> None:
+    """out[t] = start[s] + sum over begin <= k < end of value[k] rows[row[k]], value 1 if there are none. The sums of up
+    to three registers' width stay in registers."""
+    width, j = rows.shape[1], 0
+    valued = len(value) > 0
+    while j < width:
+        if width - j >= 3 * LANES:
+            a, b, c = load(start, s, j), load(start, s, j + LANES), load(start, s, j + 2 * LANES)
+            for k in range(begin, end):
+                r = row[k]
+                v = value[k] if valued else 1.0
+                a = multiply_add(v, load(rows, r, j), a)
+                b = multiply_add(v, load(rows, r, j + LANES), b)
+                c = multiply_add(v, load(rows, r, j + 2 * LANES), c)
+            store(out, t, j, a)
+            store(out, t, j + LANES, b)
+            store(out, t, j + 2 * LANES, c)
+            j += 3 * LANES
+        else:
+            a = load(start, s, j)
+            for k in range(begin, end):
+                a = multiply_add(value[k] if valued else 1.0, load(rows, row[k], j), a)
+            store(out, t, j, a)
+            j += LANES
+
+
+@part
+def singles_of(code: int) -> Array:
+    """The first of the single weights that an attribute has, the one behind its last, and the label of the first. The
+    code is -1 - (label * 2^44 + first * 2^12 + count): 16, 32 and 12 bits; -1 is an attribute without weights."""
+    bits = -1 - code
+    first = (bits >> 12) & 0xFFFFFFFF
+    return first, first + (bits & 0xFFF), bits >> 44
 
 
 @kernel
@@ -182,44 +199,37 @@ def score_packed(
     """out[t, j] = sum of the weights of token t's attributes with label j, straight from packed attributes; 0 in the
     padding of out: F64[tokens, width].
 
-    `code: I64[attributes]` is a row, or -1 - (4096 * first single weight + their number). All codes are looked up
-    first: those loads do not wait for one another, as they would between branches that depend on them.
+    `code: I64[attributes]` is a row, or says where single weights are (`singles_of`). Some tokens' codes are looked up
+    before they are used: those loads do not wait for one another, as they would between branches that depend on them.
     """
-    width = out.shape[1]
-    valued = len(values) > 0
-    found = np.empty(len(ids), np.int64)
-    for k in range(len(ids)):
-        found[k] = code[ids[k]] if ids[k] >= 0 else -1
+    valued, tokens = len(values) > 0, len(out)
     most = 0
-    for t in range(len(out)):
+    for t in range(tokens):
         most = max(most, indptr[t + 1] - indptr[t])
-    at = np.empty(most + 1, np.int64)
-    for t in range(len(out)):
-        s = out[t]
-        for j in range(width):
-            s[j] = 0.0
-        dense = 0
-        for k in range(indptr[t], indptr[t + 1]):
-            at[dense] = k
-            dense += found[k] >= 0
-        k = 0
-        while k + 4 <= dense and not valued:
-            w0, w1, w2, w3 = rows[found[at[k]]], rows[found[at[k + 1]]], rows[found[at[k + 2]]], rows[found[at[k + 3]]]
-            for j in range(width):
-                s[j] += (w0[j] + w1[j]) + (w2[j] + w3[j])
-            k += 4
-        while k < dense:
-            w0 = rows[found[at[k]]]
-            v = values[at[k]] if valued else 1.0
-            for j in range(width):
-                s[j] += v * w0[j]
-            k += 1
-    for t in range(len(out)):
-        for k in range(indptr[t], indptr[t + 1]):
-            if found[k] < 0:
-                single = -1 - found[k]
-                for p in range(single // 4096, single // 4096 + single % 4096):
-                    out[t, pair_label[p]] += weights[p] * (values[k] if valued else 1.0)
+    row, single = np.empty(_AHEAD * most + 1, np.int64), np.empty(_AHEAD * most + 1, np.int64)
+    value, single_value = np.empty(len(row) if valued else 0), np.empty(len(row) if valued else 0)
+    rows_at, singles_at = np.zeros(_AHEAD + 1, np.int64), np.zeros(_AHEAD + 1, np.int64)
+    zeros = np.zeros((1, out.shape[1]))
+    for first in range(0, tokens, _AHEAD):
+        count, dense, sparse = min(_AHEAD, tokens - first), 0, 0
+        for n in range(count):
+            for k in range(indptr[first + n], indptr[first + n + 1]):
+                found = code[ids[k]] if ids[k] >= 0 else -1
+                row[dense], single[sparse] = found, found
+                if valued:
+                    value[dense], single_value[sparse] = values[k], values[k]
+                dense += found >= 0
+                sparse += found < -1
+            rows_at[n + 1], singles_at[n + 1] = dense, sparse
+        for n in range(count):
+            t = first + n
+            sum_rows(rows, row, value, rows_at[n], rows_at[n + 1], zeros, 0, out, t)
+            for k in range(singles_at[n], singles_at[n + 1]):
+                begin, end, label = singles_of(single[k])
+                v = single_value[k] if valued else 1.0
+                out[t, label] += weights[begin] * v  # most attributes have no more
+                for p in range(begin + 1, end):
+                    out[t, pair_label[p]] += weights[p] * v
 
 
 @kernel
@@ -238,21 +248,40 @@ def add_gradient(
     gradient: Array,
 ) -> None:
     """The transpose of add_scores: delta[t - first, j] goes to every weight that was added to that score."""
-    width = delta.shape[1]
     valued = len(row_value) > 0 or len(pair_value) > 0
     for t in range(first, last):
-        d = delta[t - first]
-        for k in range(dense[t], dense[t + 1]):
-            g = row_gradient[row[k]]
-            if valued:
-                v = row_value[k]
-                for j in range(width):
-                    g[j] += v * d[j]
-            else:
-                for j in range(width):
-                    g[j] += d[j]
+        _add_to_rows(delta, t - first, row, row_value, dense[t], dense[t + 1], row_gradient)
         for k in range(sparse[t], sparse[t + 1]):
-            gradient[pair[k]] += d[label[k]] * (pair_value[k] if valued else 1.0)
+            gradient[pair[k]] += delta[t - first, label[k]] * (pair_value[k] if valued else 1.0)
+
+
+@part
+def _add_to_rows(delta: Array, t: int, row: Array, value: Array, begin: int, end: int, rows: Array) -> None:
+    """rows[row[k]] += value[k] delta[t] for begin <= k < end: the transpose of `sum_rows`."""
+    width, j = rows.shape[1], 0
+    valued = len(value) > 0
+    while j < width:
+        if width - j >= 3 * LANES:
+            a, b, c = (
+                load_doubles(delta, t, j),
+                load_doubles(delta, t, j + LANES),
+                load_doubles(delta, t, j + 2 * LANES),
+            )
+            for k in range(begin, end):
+                r = row[k]
+                v = value[k] if valued else 1.0
+                a_sum = multiply_add(v, a, load(rows, r, j))
+                b_sum = multiply_add(v, b, load(rows, r, j + LANES))
+                c_sum = multiply_add(v, c, load(rows, r, j + 2 * LANES))
+                store(rows, r, j, a_sum)
+                store(rows, r, j + LANES, b_sum)
+                store(rows, r, j + 2 * LANES, c_sum)
+            j += 3 * LANES
+        else:
+            a = load_doubles(delta, t, j)
+            for k in range(begin, end):
+                store(rows, row[k], j, multiply_add(value[k] if valued else 1.0, a, load(rows, row[k], j)))
+            j += LANES
 
 
 @kernel
@@ -263,17 +292,28 @@ def take(values: Array, index: Array, out: Array) -> None:
 
 
 @kernel
+def spread_rows(weights: Array, first: Array, size: Array, label: Array, rows: Array) -> None:
+    """rows[r, label[k]] = weights[k] for the size[r] weights from first[r] on; 0 elsewhere."""
+    for r in range(len(first)):
+        for j in range(rows.shape[1]):
+            rows[r, j] = 0.0
+        for k in range(first[r], first[r] + size[r]):
+            rows[r, label[k]] = weights[k]
+
+
+@kernel
+def gather_rows(rows: Array, first: Array, size: Array, label: Array, out: Array) -> None:
+    """The way back: out[k] = rows[r, label[k]]."""
+    for r in range(len(first)):
+        for k in range(first[r], first[r] + size[r]):
+            out[k] = rows[r, label[k]]
+
+
+@kernel
 def put(values: Array, index: Array, out: Array) -> None:
     """out[index[k]] = values[k]."""
     for k in range(len(index)):
         out[index[k]] = values[k]
-
-
-@kernel
-def move(values: Array, index: Array, out: Array, to: Array) -> None:
-    """out[to[k]] = values[index[k]]."""
-    for k in range(len(index)):
-        out[to[k]] = values[index[k]]
 
 
 @kernel

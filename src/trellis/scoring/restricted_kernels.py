@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trellis.jit import kernel, ordered_part
+from trellis.scoring.kernels import singles_of
 
 Array = Any
 
@@ -158,8 +159,8 @@ def score_packed_places(
             v = values[k] if valued else 1.0
             found = code[ids[k]]
             if found < 0:
-                single = -1 - found
-                for pair in range(single // 4096, single // 4096 + single % 4096):
+                first, last, _ = singles_of(found)
+                for pair in range(first, last):
                     i = number[pair_label[pair]]
                     if i >= 0:
                         s[i] += v * weights[pair]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trellis.jit import kernel
+from trellis.scoring.kernels import singles_of
 
 Array = Any
 
@@ -34,8 +35,8 @@ def add_packed_gradient(
                 for j in range(width):
                     g[j] += v * d[j]
             else:
-                single = -1 - c
-                for p in range(single // 4096, single // 4096 + single % 4096):
+                first, last, _ = singles_of(c)
+                for p in range(first, last):
                     gradient[p] += v * d[pair_label[p]]
 
 
@@ -54,8 +55,8 @@ def packed_value_gradient(
                 for j in range(width):
                     total += w[j] * d[j]
             else:
-                single = -1 - c
-                for p in range(single // 4096, single // 4096 + single % 4096):
+                first, last, _ = singles_of(c)
+                for p in range(first, last):
                     total += weights[p] * d[pair_label[p]]
             out[k] = total
 

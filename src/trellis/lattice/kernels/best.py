@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from trellis.jit import kernel, part
+from trellis.lanes import LANES, larger, load, splat, store
+from trellis.rows import PAD
 
 Array = Any
 
@@ -22,7 +24,7 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
     end wins. Written: paths I32[tokens], totals F64[sentences] (-inf when there is no path).
     """
     labels = transitions.shape[1]
-    width = (labels + 3) // 4 * 4  # whole vectors: padding labels are forbidden
+    width = (labels + PAD - 1) // PAD * PAD  # whole vectors: padding labels are forbidden
     longest = 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
@@ -39,7 +41,7 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
         for t in range(1, length):
             if each:
                 block[:labels, :labels] = transitions[first + t]
-            best_step(delta[t - 1], block, delta[t])
+            best_step(delta, t, block)
             for j in range(labels):
                 delta[t, j] += scores[first + t, j]
         label = 0
@@ -60,14 +62,27 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
 
 
 @part
-def best_step(previous: Array, block: Array, out: Array) -> None:
-    """out[j] = max_i (previous[i] + block[i, j]); four i in one sweep, a multiple of four of them."""
-    width = len(out)
-    for j in range(width):
-        out[j] = -np.inf
-    for i in range(0, width, 4):
-        p0, p1, p2, p3 = previous[i], previous[i + 1], previous[i + 2], previous[i + 3]
-        for j in range(width):
-            v0 = max(p0 + block[i, j], p1 + block[i + 1, j])
-            v1 = max(p2 + block[i + 2, j], p3 + block[i + 3, j])
-            out[j] = max(out[j], max(v0, v1))
+def best_step(delta: Array, t: int, block: Array) -> None:
+    """delta[t, j] = max_i (delta[t - 1, i] + block[i, j]); delta: F64[positions, width], block: F64[width, width]. Two
+    maxima of each label run side by side, as one would have to wait for itself."""
+    width, j = block.shape[1], 0
+    while j < width:
+        if width - j >= 3 * LANES:
+            a, b, c = splat(-np.inf), splat(-np.inf), splat(-np.inf)
+            d, e, f = splat(-np.inf), splat(-np.inf), splat(-np.inf)
+            for i in range(0, len(block), 2):
+                v, w = delta[t - 1, i], delta[t - 1, i + 1]
+                a, d = larger(a, load(block, i, j) + v), larger(d, load(block, i + 1, j) + w)
+                b, e = larger(b, load(block, i, j + LANES) + v), larger(e, load(block, i + 1, j + LANES) + w)
+                c, f = larger(c, load(block, i, j + 2 * LANES) + v), larger(f, load(block, i + 1, j + 2 * LANES) + w)
+            store(delta, t, j, larger(a, d))
+            store(delta, t, j + LANES, larger(b, e))
+            store(delta, t, j + 2 * LANES, larger(c, f))
+            j += 3 * LANES
+        else:
+            a = d = splat(-np.inf)
+            for i in range(0, len(block), 2):
+                a = larger(a, load(block, i, j) + delta[t - 1, i])
+                d = larger(d, load(block, i + 1, j) + delta[t - 1, i + 1])
+            store(delta, t, j, larger(a, d))
+            j += LANES

@@ -9,6 +9,7 @@ import numpy as np
 from trellis.jit import kernel, part
 from trellis.lattice.kernels.best import best_step
 from trellis.lattice.kernels.patches import add_patches, find_weight, take_back, value_of
+from trellis.rows import PAD
 
 Array = Any
 
@@ -19,7 +20,7 @@ def patched_best_paths(
 ) -> None:
     """As `best.best_paths`; scores F64[tokens, width >= labels], transitions F64[labels, labels]."""
     labels = len(transitions)
-    width = (labels + 3) // 4 * 4
+    width = (labels + PAD - 1) // PAD * PAD
     longest = 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
@@ -34,7 +35,7 @@ def patched_best_paths(
         delta[0, :labels] = scores[first, :labels]
         for t in range(1, length):
             add_patches(patches, first + t, block)
-            best_step(delta[t - 1], block, delta[t])
+            best_step(delta, t, block)
             take_back(patches, first + t, transitions, block)
             for j in range(labels):
                 delta[t, j] += scores[first + t, j]

@@ -31,12 +31,24 @@ from typing import Any
 import numpy as np
 
 from trellis.jit import kernel, part
-from trellis.lattice.kernels.vector import add_product, exp_into, four_products
+from trellis.lanes import LANES, load, store, where_positive
+from trellis.lattice.kernels.in_step import (
+    add_arcs,
+    enter_group,
+    fill_rows,
+    forward_group,
+    leave,
+    line_up,
+    log_scales,
+    room_for_groups,
+    step_back,
+)
+from trellis.lattice.kernels.products import in_panels
+from trellis.lattice.kernels.vector import exp_into, four_products
 
 Array = Any
 
-_BUFFER = 512  # tokens whose alpha and q wait for their products to be summed
-_STRIDE = 520  # not a power of two: columns 4096 bytes apart would fight for one set of the cache
+GROUP = 32  # sentences that go in step
 TINY, HUGE = 1e-100, 1e100
 
 
@@ -58,84 +70,104 @@ def scaled_marginals(
 ) -> None:
     """scores: F64[tokens, width], transitions: F64[labels, labels], offsets: I64[sentences + 1].
 
-    The width is the number of labels rounded up to a multiple of four; scores in the columns of padding are -inf.
+    The width is the number of labels rounded up to whole registers; scores in the columns of padding are -inf.
     `order` lists the sentences by length. Written: nodes F64[tokens, width] (may be the scores themselves; rows of
     flagged sentences hold nothing of use), arcs F64[labels, labels] (the expected number of each transition is
     added up over sentences not flagged), log_z F64[sentences], redo BOOL[sentences]; and where base is not empty, what
     `kept` says, zeros for flagged sentences.
     """
-    width, labels = scores.shape[1], len(transitions)
+    width, labels, sentences = scores.shape[1], len(transitions), len(order)
     top, bottom, forbidden = spread_of(transitions)
     spread = top - bottom
     limit = 115.0 if forbidden else 600.0 if spread <= 330.0 else -1.0
-    across = np.zeros((width, width))  # E[i, j]
+    factors = np.zeros((width, width))  # E[i, j]
     for i in range(labels):
-        exp_into(transitions[i], top, across[i, :labels])
-    down = across.T.copy()  # E[j, i]
-    longest = 0
-    for s in range(len(order)):
-        longest = max(longest, offsets[s + 1] - offsets[s])
-    # rows 4 t + w: position t of the w-th sentence in step
-    psi = np.ones((4 * longest, width))
-    alpha = np.ones((4 * longest, width))
-    scale = np.ones(4 * longest)
-    step = np.empty((4, width))
-    before, after = np.empty((width, _STRIDE)), np.empty((width, _STRIDE))
-    products = np.zeros((width, width))
-    waiting = 0
-    group, start, length = np.empty(4, np.int64), np.empty(4, np.int64), np.empty(4, np.int64)
-    for first in range(0, len(order), 4):
-        longest = 0
-        for w in range(4):
-            if first + w < len(order):
-                s = order[first + w]
-                group[w], start[w], length[w] = s, offsets[s], offsets[s + 1] - offsets[s]
-                redo[s] = enter(scores, offsets[s], offsets[s + 1], limit - spread, psi, w, log_z, s)
-                log_z[s] += top * max(length[w] - 1, 0)
-            else:
-                group[w], start[w], length[w] = -1, 0, 0
-            longest = max(longest, length[w])
-        for w in range(4):  # sentences that have ended, and flagged ones, go over neutral rows
-            neutral = 0 if length[w] and redo[group[w]] else length[w]
-            psi[4 * neutral + w : 4 * longest : 4, :] = 1.0
-
-        forward_in_step(psi, down, longest, step, alpha, scale)
-
-        keep = base[first // 4] if len(base) else -1
-        _backward(
-            psi, across, alpha, scale, longest, forbidden, group, start, length, step, nodes, redo,
-            keep, kept_beta, kept_step,
-        )  # fmt: skip
-
-        if keep >= 0:
-            kept_alpha[keep : keep + 4 * longest] = alpha[: 4 * longest]
-        for w in range(4):
-            s = group[w]
-            redo_s = s >= 0 and (redo[s] or has_zero(scale, w, length[w]))
-            if keep >= 0:
-                ended = 0 if redo_s else length[w]
-                kept_alpha[keep + 4 * ended + w : keep + 4 * longest : 4] = 0.0
-                kept_beta[keep + 4 * ended + w : keep + 4 * longest : 4] = 0.0
-                kept_step[keep + 4 * ended + w : keep + 4 * longest : 4] = 0.0
-            if s < 0:
-                continue
-            redo[s] = redo_s
-            if redo_s:
-                continue
-            log_z[s] -= log_product(scale, w, 4, length[w])
-            if want_arcs:
-                for t in range(1, length[w]):
-                    if waiting == _BUFFER:
-                        add_product(before, after, waiting, products)
-                        waiting = 0
-                    for j in range(width):
-                        before[j, waiting] = alpha[4 * t - 4 + w, j]
-                        after[j, waiting] = psi[4 * t + w, j]
-                    waiting += 1
-    add_product(before, after, waiting, products)
+        exp_into(transitions[i], top, factors[i, :labels])
+    across, down = np.empty((width * width // LANES, LANES)), np.empty((width * width // LANES, LANES))
+    in_panels(factors, across)
+    in_panels(factors.T.copy(), down)
+    most, longest = 0, 0
+    for begin in range(0, sentences, GROUP):
+        rows = 0
+        for n in range(begin, min(begin + GROUP, sentences)):
+            rows += offsets[order[n] + 1] - offsets[order[n]]
+            longest = max(longest, offsets[order[n] + 1] - offsets[order[n]])
+        most = max(most, rows)
+    group, sums = room_for_groups(GROUP, longest, most, width), np.zeros((width, width))
+    kept_alpha[:] = 0.0
+    kept_beta[:] = 0.0
+    kept_step[:] = 0.0
+    for begin in range(0, sentences, GROUP):
+        count = min(GROUP, sentences - begin)
+        for w in range(count):  # from the longest on
+            s = order[begin + count - 1 - w]
+            group.start[w], group.length[w] = offsets[s], offsets[s + 1] - offsets[s]
+        positions = line_up(group, count)
+        enter_group(group, positions, scores, limit - spread)
+        forward_group(group, positions, across)
+        for t in range(positions - 1, -1, -1):
+            step_back(group, t, down)
+            if forbidden:
+                _mark_strays(group, t)
+            if len(base) > 0:
+                _keep(group, t, begin + count - 1, base, kept_alpha, kept_beta, kept_step)
+            leave(group, t, nodes)
+        for w in range(count):
+            n = begin + count - 1 - w
+            s, length = order[n], group.length[w]
+            redo[s] = group.far[w] or _dies(group, w)
+            log_z[s] = group.peaks[w] + top * max(length - 1, 0) - log_scales(group, w)
+            if redo[s]:
+                fill_rows(group, w, group.alpha, 0.0)
+                fill_rows(group, w, group.psi, 0.0)
+                for t in range(length if len(base) > 0 else 0):
+                    k = base[n // 4] + 4 * t + n % 4
+                    kept_alpha[k] = 0.0
+                    kept_beta[k] = 0.0
+                    kept_step[k] = 0.0
+        if want_arcs:
+            add_arcs(group, positions, sums)
     for i in range(labels):
         for j in range(labels):
-            arcs[i, j] += across[i, j] * products[i, j]
+            arcs[i, j] += factors[i, j] * sums[i, j]
+
+
+@part
+def _keep(group: Array, t: int, last: int, base: Array, alpha: Array, beta: Array, step: Array) -> None:
+    """What `kept` reads of position t; the w-th sentence of the group is number last - w in order."""
+    for w in range(group.active[t]):
+        n, r = last - w, group.first[t] + w
+        k, c = base[n // 4] + 4 * t + n % 4, group.scale[r]
+        back = 1.0 / c if c > 0.0 else 0.0
+        for j in range(0, group.psi.shape[1], LANES):
+            a = load(group.alpha, r, j)
+            store(alpha, k, j, a * c)
+            store(beta, k, j, where_positive(a, load(group.step, w, j) * back))
+            store(step, k, j, where_positive(a, load(group.psi, r, j) * c))
+
+
+@part
+def _mark_strays(group: Array, t: int) -> None:
+    """Marks sentences in which a positive alpha or beta has left the range in which nothing can be lost in one more
+    step."""
+    for w in range(group.active[t]):
+        r = group.first[t] + w
+        c = group.scale[r]
+        back = 1.0 / c if c > 0.0 else 0.0
+        strays = False
+        for j in range(group.psi.shape[1]):
+            a, b = group.alpha[r, j] * c, group.step[w, j] * back
+            strays |= a > 0.0 and (a < TINY or not b <= HUGE or (b > 0.0 and b < TINY))
+        group.far[w] |= strays
+
+
+@part
+def _dies(group: Array, w: int) -> bool:
+    """Whether all paths of a sentence have died at some position."""
+    dies = False
+    for t in range(group.length[w]):
+        dies |= group.scale[group.first[t] + w] == 0.0
+    return dies
 
 
 @part
@@ -157,48 +189,6 @@ def forward_in_step(psi: Array, down: Array, longest: int, step: Array, alpha: A
             scale[r] = c
             for j in range(width):
                 alpha[r, j] *= c
-
-
-@part
-def _backward(
-    psi: Array,
-    across: Array,
-    alpha: Array,
-    scale: Array,
-    longest: int,
-    forbidden: bool,
-    group: Array,
-    start: Array,
-    length: Array,
-    step: Array,
-    nodes: Array,
-    redo: Array,
-    keep: int,
-    kept_beta: Array,
-    kept_step: Array,
-) -> None:
-    """Node marginals, and q_t in the place of psi_t. beta_t and c_t psi_t are kept from row `keep` on, unless < 0."""
-    width = psi.shape[1]
-    for t in range(longest - 1, -1, -1):
-        if t < longest - 1:
-            four_products(psi, 4 * t + 4, 4 * t + 5, 4 * t + 6, 4 * t + 7, across, step)
-        for w in range(4):
-            if t >= length[w] - 1 or redo[group[w]]:
-                step[w, :] = 1.0
-            r = 4 * t + w
-            c = scale[r]
-            if keep >= 0:
-                for j in range(width):
-                    kept_step[keep + r, j] = psi[r, j] * c if alpha[r, j] > 0.0 else 0.0
-                for j in range(width):
-                    kept_beta[keep + r, j] = step[w, j] if alpha[r, j] > 0.0 else 0.0
-            for j in range(width):
-                psi[r, j] = psi[r, j] * c * step[w, j] if alpha[r, j] > 0.0 else 0.0
-            if t < length[w]:
-                for j in range(width):
-                    nodes[start[w] + t, j] = alpha[r, j] * step[w, j]
-                if forbidden and strays(step, w, alpha, r):
-                    redo[group[w]] = True
 
 
 @part

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from trellis.jit import kernel, part
+from trellis.lanes import LANES, load, store, where_bits
 from trellis.objective.kernels.in_step import room_in_step, slopes_in_step
 
 Array = Any
@@ -54,7 +55,7 @@ def descent_pass(tokens: Array, groups: Array, theta: Array, rates: Array) -> Ar
         value, missing = value + loss, missing + left_out
         for w in range(4):
             for t in range(room.length[w]):
-                _update(tokens, room.start[w] + t, room.nodes[room.first[w] + t], theta, rates)
+                _update(tokens, room.start[w] + t, room.nodes, room.first[w] + t, theta, rates)
         for i in range(len(room.arcs)):
             for j in range(len(room.arcs)):
                 v = rates.transitions_kept[i, j] * theta.transitions[i, j]
@@ -63,16 +64,16 @@ def descent_pass(tokens: Array, groups: Array, theta: Array, rates: Array) -> Ar
 
 
 @part
-def _update(tokens: Array, t: int, d: Array, theta: Array, rates: Array) -> None:
-    """Changes every weight that bears on token t, where the gradient in the scores is d."""
+def _update(tokens: Array, t: int, nodes: Array, n: int, theta: Array, rates: Array) -> None:
+    """Changes every weight that bears on token t, where the gradient in the scores is d = nodes[n]."""
     valued = len(tokens.row_value) > 0 or len(tokens.pair_value) > 0
     for k in range(tokens.dense[t], tokens.dense[t + 1]):
         r = tokens.row[k]
-        w, m, kept = theta.rows[r], tokens.mask[r], rates.rows_kept[r]
-        rate = rates.rows[r] * (tokens.row_value[k] if valued else 1.0)
-        for j in range(len(d)):
-            w[j] = kept * w[j] - rate * d[j] * m[j]
+        kept, rate = rates.rows_kept[r], rates.rows[r] * (tokens.row_value[k] if valued else 1.0)
+        for j in range(0, nodes.shape[1], LANES):
+            d = where_bits(tokens.bits[r, j // 8] >> (j % 8), load(nodes, n, j))
+            store(theta.rows, r, j, load(theta.rows, r, j) * kept - d * rate)
     for k in range(tokens.sparse[t], tokens.sparse[t + 1]):
         p = tokens.pair[k]
         rate = rates.singles[p] * (tokens.pair_value[k] if valued else 1.0)
-        theta.singles[p] = rates.singles_kept[p] * theta.singles[p] - rate * d[tokens.label[k]]
+        theta.singles[p] = rates.singles_kept[p] * theta.singles[p] - rate * nodes[n, tokens.label[k]]

@@ -63,7 +63,7 @@ def eg_pass(
         s = order[n]
         first, length = tokens.offsets[s], tokens.offsets[s + 1] - tokens.offsets[s]
         for t in range(length):
-            score_token(tokens, first + t, source, room.scores[t])
+            score_token(tokens, first + t, source, room.scores, t)
         before, size, moved = 0.0, 0.0, False
         rate = share if fresh else rates[s, 0]
         for k in range(_MOST_TRIES + 1):  # 0: as it is

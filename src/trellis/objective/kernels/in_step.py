@@ -11,13 +11,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trellis.jit import part
-from trellis.lattice.kernels.scaled import enter, forward_in_step, log_product, spread_of
-from trellis.lattice.kernels.vector import add_product, exp_into, four_products
+from trellis.lanes import LANES, exp, load, store
+from trellis.lattice.kernels.in_step import (
+    add_arcs,
+    enter_group,
+    fill_rows,
+    forward_group,
+    leave,
+    line_up,
+    log_scales,
+    room_for_groups,
+    step_back,
+)
+from trellis.lattice.kernels.products import in_panels
 from trellis.objective.kernels.places import score_token
+from trellis.rows import PAD
 
 Array = Any
 
-_MOST_SPREAD, _BUFFER, _STRIDE = 600.0, 512, 520  # see `scaled`
+_MOST_SPREAD = 600.0  # see `scaled`
 
 
 class InStep(NamedTuple):
@@ -30,32 +42,27 @@ class InStep(NamedTuple):
     start: Array
     length: Array
     first: Array
-    psi: Array
-    alpha: Array
-    scale: Array
-    step: Array
-    matrix: Array
+    gold: Array  # F64[4]: the score of the labels there are
+    group: Array
+    own: Array  # I64[4]: which of the four each sentence of the group is
+    factors: Array  # E, F64[width, width], and the same turned round; both in panels
+    turned: Array
     across: Array
     down: Array
-    products: Array
-    before: Array
-    after: Array
-    log_z: Array
+    sums: Array
 
 
 @part
 def room_in_step(tokens: Array, theta: Array) -> Array:
     longest, labels = 0, len(theta.transitions)
-    width = (labels + 3) // 4 * 4
+    width = (labels + PAD - 1) // PAD * PAD
     for s in range(len(tokens.offsets) - 1):
         longest = max(longest, tokens.offsets[s + 1] - tokens.offsets[s])
-    size = (4 * longest, width)
-    square, wide = (width, width), (width, _STRIDE)
+    square, panels = (width, width), (width * width // LANES, LANES)
     return InStep(
-        np.empty(size), np.zeros((labels, labels)), np.empty(4, np.int64), np.empty(4, np.int64),
-        np.empty(4, np.int64), np.ones(size), np.ones(size), np.ones(4 * longest), np.empty((4, width)),
-        np.zeros((labels, labels)), np.zeros(square), np.zeros(square), np.zeros(square),
-        np.empty(wide), np.empty(wide), np.empty(4),
+        np.zeros((4 * longest, width)), np.zeros((labels, labels)), np.zeros(4, np.int64), np.zeros(4, np.int64),
+        np.zeros(4, np.int64), np.zeros(4), room_for_groups(4, longest, 4 * longest, width), np.zeros(4, np.int64),
+        np.zeros(square), np.zeros(square), np.zeros(panels), np.zeros(panels), np.zeros(square),
     )  # fmt: skip
 
 
@@ -63,55 +70,52 @@ def room_in_step(tokens: Array, theta: Array) -> Array:
 def slopes_in_step(tokens: Array, four: Array, theta: Array, factor: float, room: Array) -> Array:
     """For the sentences `four: I64[4]` (-1: none) with the weights factor * theta. Returns their log loss, how many of
     them there are, and how many of those were left out."""
-    labels, psi, nodes, matrix = len(theta.transitions), room.psi, room.nodes, room.matrix
-    start, length, first, log_z = room.start, room.length, room.first, room.log_z
-    for i in range(labels):
-        for j in range(labels):
-            matrix[i, j] = factor * theta.transitions[i, j]
-    top, bottom, _ = spread_of(matrix)
-    for i in range(labels):
-        exp_into(matrix[i], top, room.across[i, :labels])
-    for i in range(labels):
-        for j in range(labels):
-            room.down[j, i] = room.across[i, j]
-    longest, used, value, count, missing = 0, 0, 0.0, 0, 0
+    labels, nodes, group = len(theta.transitions), room.nodes, room.group
+    start, length, first = room.start, room.length, room.first
+    top, bottom = _matrices(theta.transitions, factor, room)
+    used, value, count, missing = 0, 0.0, 0, 0
     for w in range(4):
         s = four[w]
         start[w], length[w], first[w] = 0, 0, used
         if s < 0:
             continue
-        count += 1
         start[w], length[w] = tokens.offsets[s], tokens.offsets[s + 1] - tokens.offsets[s]
         for t in range(length[w]):
-            score_token(tokens, start[w] + t, theta, nodes[used + t])
+            score_token(tokens, start[w] + t, theta, nodes, used + t)
             if factor != 1.0:
                 for j in range(labels):
                     nodes[used + t, j] *= factor
-        too_far = enter(nodes, used, used + length[w], _MOST_SPREAD - (top - bottom), psi, w, log_z, w)
-        for t in range(length[w]):
-            y = tokens.gold[start[w] + t]
-            log_z[w] -= nodes[used + t, y]
-            if t > 0:
-                log_z[w] += top - matrix[tokens.gold[start[w] + t - 1], y]
+        room.gold[w] = _gold_score(tokens, theta, factor, room, w)
         used += length[w]
-        if too_far:
+        n = count  # its place in the group, which begins with the longest
+        while n > 0 and group.length[n - 1] < length[w]:
+            group.start[n], group.length[n] = group.start[n - 1], group.length[n - 1]
+            room.own[n] = room.own[n - 1]
+            n -= 1
+        group.start[n], group.length[n], room.own[n] = first[w], length[w], w
+        count += 1
+    positions = line_up(group, count)
+    enter_group(group, positions, nodes, _MOST_SPREAD - (top - bottom))
+    forward_group(group, positions, room.across)
+    for t in range(positions - 1, -1, -1):
+        step_back(group, t, room.down)
+        leave(group, t, nodes)
+    for n in range(count):
+        w = room.own[n]
+        if group.far[n]:
             missing += 1
+            fill_rows(group, n, group.alpha, 0.0)
+            fill_rows(group, n, group.psi, 0.0)
             length[w] = 0
-            continue
-        longest = max(longest, length[w])
-    for w in range(4):
-        for t in range(length[w], longest):
-            for j in range(psi.shape[1]):
-                psi[4 * t + w, j] = 1.0
-    forward_in_step(psi, room.down, longest, room.step, room.alpha, room.scale)
-    _backward(longest, room)
-    for w in range(4):
-        if length[w] > 0:
-            value += log_z[w] - log_product(room.scale, w, 4, length[w])
-    _sum_arcs(room)
+        else:
+            value += group.peaks[n] + top * max(length[w] - 1, 0) - log_scales(group, n) - room.gold[w]
+    for i in range(len(room.sums)):
+        for j in range(len(room.sums)):
+            room.sums[i, j] = 0.0
+    add_arcs(group, positions, room.sums)
     for i in range(labels):
         for j in range(labels):
-            room.arcs[i, j] = room.across[i, j] * room.products[i, j]
+            room.arcs[i, j] = room.factors[i, j] * room.sums[i, j]
     for w in range(4):
         for t in range(length[w]):
             k = start[w] + t
@@ -122,42 +126,33 @@ def slopes_in_step(tokens: Array, four: Array, theta: Array, factor: float, room
 
 
 @part
-def _backward(longest: int, room: Array) -> None:
-    """Node marginals of the w-th sentence from row first[w] on, and q_t in the place of psi_t."""
-    psi, alpha, scale, step = room.psi, room.alpha, room.scale, room.step
-    width = psi.shape[1]
-    for t in range(longest - 1, -1, -1):
-        if t < longest - 1:
-            four_products(psi, 4 * t + 4, 4 * t + 5, 4 * t + 6, 4 * t + 7, room.across, step)
-        for w in range(4):
-            if t >= room.length[w] - 1:
-                for j in range(width):
-                    step[w, j] = 1.0
-            r = 4 * t + w
-            c = scale[r]
-            for j in range(width):
-                psi[r, j] = psi[r, j] * c * step[w, j]
-            if t < room.length[w]:
-                out = room.nodes[room.first[w] + t]
-                for j in range(width):
-                    out[j] = alpha[r, j] * step[w, j]
+def _gold_score(tokens: Array, theta: Array, factor: float, room: Array, w: int) -> float:
+    score, k, n = 0.0, room.start[w], room.first[w]
+    for t in range(room.length[w]):
+        score += room.nodes[n + t, tokens.gold[k + t]]
+    for t in range(1, room.length[w]):
+        score += factor * theta.transitions[tokens.gold[k + t - 1], tokens.gold[k + t]]
+    return score
 
 
 @part
-def _sum_arcs(room: Array) -> None:
-    """products[i, j] = sum_t alpha_(t-1)[i] q_t[j] over all four sentences."""
-    products, before, after = room.products, room.before, room.after
-    for i in range(len(products)):
-        for j in range(len(products)):
-            products[i, j] = 0.0
-    waiting = 0
-    for w in range(4):
-        for r in range(4 + w, 4 * room.length[w], 4):
-            if waiting == _BUFFER:
-                add_product(before, after, waiting, products)
-                waiting = 0
-            for j in range(len(products)):
-                before[j, waiting] = room.alpha[r - 4, j]
-                after[j, waiting] = room.psi[r, j]
-            waiting += 1
-    add_product(before, after, waiting, products)
+def _matrices(transitions: Array, factor: float, room: Array) -> Array:
+    """E for the transitions times the factor, in all its forms; their largest and smallest."""
+    labels, factors = len(transitions), room.factors
+    top, bottom = -np.inf, np.inf
+    for i in range(labels):
+        for j in range(labels):
+            v = factor * transitions[i, j]
+            factors[i, j] = v
+            top, bottom = max(top, v), min(bottom, v)
+    for i in range(labels):
+        for j in range(0, len(factors), LANES):
+            store(factors, i, j, exp(load(factors, i, j) - top))
+        for j in range(labels, len(factors)):
+            factors[i, j] = 0.0
+    for i in range(len(factors)):
+        for j in range(len(factors)):
+            room.turned[j, i] = factors[i, j]
+    in_panels(factors, room.across)
+    in_panels(room.turned, room.down)
+    return top, bottom

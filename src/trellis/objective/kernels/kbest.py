@@ -8,6 +8,7 @@ import numpy as np
 
 from trellis.jit import part
 from trellis.objective.kernels.places import patch, score_token, unpatch
+from trellis.rows import PAD
 
 Array = Any
 
@@ -16,7 +17,7 @@ class KSearch(NamedTuple):
     """Memory for the search, of sentences up to some length. Entry n of label j at token t is the n-th best way there:
     it comes from entry `before % k` of label `before // k`."""
 
-    scores: Array  # F64[width]
+    scores: Array  # F64[1, width]
     value: Array  # F64[longest + 1, labels, k]: after the last token, label 0 is the end of all paths
     before: Array  # I32[longest + 1, labels, k]
     count: Array  # I64[longest + 1, labels]: how many ways there are, up to k
@@ -31,7 +32,7 @@ def room_for_k(tokens: Array, theta: Array, k: int) -> Array:
         longest = max(longest, tokens.offsets[s + 1] - tokens.offsets[s])
     shape = (longest + 1, labels, k)
     return KSearch(
-        np.zeros((labels + 3) // 4 * 4), np.zeros(shape), np.zeros(shape, np.int32),
+        np.zeros((1, (labels + PAD - 1) // PAD * PAD)), np.zeros(shape), np.zeros(shape, np.int32),
         np.zeros((longest + 1, labels), np.int64), np.zeros((labels, labels)), np.zeros((k, longest), np.int32),
     )  # fmt: skip
 
@@ -61,14 +62,14 @@ def k_best_paths(tokens: Array, s: int, theta: Array, search: Array) -> Array:
     for t in range(length + 1):  # the last step leads from all labels to the end
         g = 0
         if t < length:
-            score_token(tokens, first + t, theta, search.scores)
+            score_token(tokens, first + t, theta, search.scores, 0)
             g = tokens.gold[first + t]
-            gold_score += search.scores[g]
+            gold_score += search.scores[0, g]
         if 0 < t < length:
             patch(tokens, first + t, theta, block)
             gold_score += block[tokens.gold[first + t - 1], g]
         for j in range(labels if t < length else 1):
-            own = search.scores[j] if t < length else 0.0
+            own = search.scores[0, j] if t < length else 0.0
             ways, origins, found = value[t, j], before[t, j], 0
             if t == 0 and own > -np.inf:
                 ways[0], found = own, 1

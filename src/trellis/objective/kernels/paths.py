@@ -12,6 +12,7 @@ import numpy as np
 from trellis.jit import part
 from trellis.lattice.kernels.best import best_step
 from trellis.objective.kernels.places import add_to_arc, add_to_label, patch, score_token, unpatch
+from trellis.rows import PAD
 
 Array = Any
 
@@ -29,7 +30,7 @@ class Search(NamedTuple):
 @part
 def room_for_search(tokens: Array, theta: Array) -> Array:
     longest, labels = 0, len(theta.transitions)
-    width = (labels + 3) // 4 * 4
+    width = (labels + PAD - 1) // PAD * PAD
     for s in range(len(tokens.offsets) - 1):
         longest = max(longest, tokens.offsets[s + 1] - tokens.offsets[s])
     shape = (longest, width)
@@ -48,7 +49,7 @@ def best_path(tokens: Array, s: int, theta: Array, cost: float, search: Array) -
             block[i, j] = theta.transitions[i, j]
     gold_score, costs = 0.0, 0.0
     for t in range(length):
-        score_token(tokens, first + t, theta, scores[t])
+        score_token(tokens, first + t, theta, scores, t)
         g = tokens.gold[first + t]
         gold_score += scores[t, g]
         scores[t, g] -= cost * search.share[g]  # all labels but this one cost something: the same for every path
@@ -57,7 +58,7 @@ def best_path(tokens: Array, s: int, theta: Array, cost: float, search: Array) -
     for t in range(1, length):
         patch(tokens, first + t, theta, block)
         gold_score += block[tokens.gold[first + t - 1], tokens.gold[first + t]]
-        best_step(delta[t - 1], block, delta[t])
+        best_step(delta, t, block)
         unpatch(tokens, first + t, theta, block)
         for j in range(labels):
             delta[t, j] += scores[t, j]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trellis.jit import part
+from trellis.scoring.kernels import sum_rows
 
 Array = Any
 
@@ -31,6 +32,8 @@ class Tokens(NamedTuple):
     label: Array
     pair_value: Array
     mask: Array  # U8[rows, width]: where a row has a weight; elsewhere it stays 0
+    bits: Array  # U8[rows, width / 8]: the same, a bit each
+    nothing: Array  # F64[1, width]: the scores of a token without attributes, -inf in the padding
     forbidden: Array  # BOOL[tokens, labels], or BOOL[0, labels] where no label is
     arc: Array
     arc_id: Array
@@ -51,33 +54,18 @@ class Vector(NamedTuple):
 
 
 @part
-def score_token(tokens: Array, t: int, theta: Array, out: Array) -> None:
-    """out[j]: the score of label j at token t, F64[width]; -inf where it is forbidden, and in the padding."""
-    width, labels = len(out), len(theta.transitions)
-    valued = len(tokens.row_value) > 0 or len(tokens.pair_value) > 0
-    rows = theta.rows
-    for j in range(width):
-        out[j] = 0.0
-    k, end = tokens.dense[t], tokens.dense[t + 1]
-    while k + 4 <= end and not valued:
-        w0, w1 = rows[tokens.row[k]], rows[tokens.row[k + 1]]
-        w2, w3 = rows[tokens.row[k + 2]], rows[tokens.row[k + 3]]
-        for j in range(width):
-            out[j] += (w0[j] + w1[j]) + (w2[j] + w3[j])
-        k += 4
-    while k < end:
-        w0 = rows[tokens.row[k]]
-        v = tokens.row_value[k] if valued else 1.0
-        for j in range(width):
-            out[j] += v * w0[j]
-        k += 1
+def score_token(tokens: Array, t: int, theta: Array, out: Array, r: int) -> None:
+    """out[r, j]: the score of label j at token t, out: F64[rows, width]; -inf where it is forbidden, and in the
+    padding."""
+    labels, valued = len(theta.transitions), len(tokens.row_value) > 0 or len(tokens.pair_value) > 0
+    sum_rows(
+        theta.rows, tokens.row, tokens.row_value, tokens.dense[t], tokens.dense[t + 1], tokens.nothing, 0, out, r
+    )  # fmt: skip
     for k in range(tokens.sparse[t], tokens.sparse[t + 1]):
-        out[tokens.label[k]] += theta.singles[tokens.pair[k]] * (tokens.pair_value[k] if valued else 1.0)
-    for j in range(labels, width):
-        out[j] = -np.inf
+        out[r, tokens.label[k]] += theta.singles[tokens.pair[k]] * (tokens.pair_value[k] if valued else 1.0)
     if len(tokens.forbidden):
         for j in range(labels):
-            out[j] = -np.inf if tokens.forbidden[t, j] else out[j]
+            out[r, j] = -np.inf if tokens.forbidden[t, j] else out[r, j]
 
 
 @part

@@ -14,6 +14,7 @@ import numpy as np
 from trellis.jit import part
 from trellis.lattice.kernels.scaled import log_product, spread_of
 from trellis.lattice.kernels.vector import exp_into
+from trellis.rows import PAD
 
 Array = Any
 
@@ -39,7 +40,7 @@ class Room(NamedTuple):
 
 @part
 def room_for_sentence(tokens: Array, labels: int) -> Array:
-    longest, width = 0, (labels + 3) // 4 * 4
+    longest, width = 0, (labels + PAD - 1) // PAD * PAD
     for s in range(len(tokens.offsets) - 1):
         longest = max(longest, tokens.offsets[s + 1] - tokens.offsets[s])
     rows = (longest + 3) // 4 * 4 + 1

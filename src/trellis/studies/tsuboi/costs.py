@@ -54,16 +54,16 @@ def _parts(shards: list[PlainShard], theta: F64) -> Mapping[str, Callable[[], ob
     shape = max(len(shard.gold) for shard in shards), shards[0].scoring.width
     scores, powers = np.empty(shape), np.empty(shape)
     delta = np.random.default_rng(1).normal(size=shape)
-    at = [(shard, theta[shard.index], shard.scoring.rows_of(theta[shard.index])) for shard in shards]
+    at = [(shard, theta[shard.index], shard.scoring.rows_of(theta[shard.index], None, shard.at)) for shard in shards]
     sums = [(np.zeros_like(weights), np.zeros_like(rows)) for _, weights, rows in at]
 
     def score() -> None:
         for shard, weights, rows in at:
-            shard.scoring.scores(rows, weights, shard.occurrences, 0, len(shard.gold), scores)
+            shard.scoring.scores(rows, weights, shard.at, 0, len(shard.gold), scores)
 
     def transpose() -> None:
         for (shard, *_), (gradient, row_gradient) in zip(at, sums, strict=True):
-            shard.scoring.add_gradient(delta, shard.occurrences, 0, len(shard.gold), row_gradient, gradient)
+            shard.scoring.add_gradient(delta, shard.at, 0, len(shard.gold), row_gradient, gradient)
 
     def exponentials() -> None:
         for shard in shards:
