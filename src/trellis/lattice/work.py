@@ -58,8 +58,8 @@ class TrainingChain(Protocol):
 class WorkChain:
     """`scores: F64[tokens, width]`, labels rounded up to whole registers (`rows.padded`), -inf in the padding;
     `transitions: F64[labels, labels]`; `offsets: I64[sentences + 1]`. `rescore()` makes the scores again, in fresh
-    memory. `space` is memory for what `solve` keeps, which grows as needed: whoever gives the same list to another chain must be done with
-    what the first one kept."""
+    memory. `space` is memory for what `solve` keeps, which grows as needed: whoever gives the same list to another
+    chain must be done with what the first one kept."""
 
     scores: F64
     transitions: F64

@@ -47,7 +47,7 @@ class Rows(Shard):
         ids, attributes = number_by_appearance(examples.ids, layout.attributes)
         self.arcs, arc_attributes = _bound(examples, layout)
         local, self.index = layout.restricted(attributes, arc_attributes)
-        self.scoring = HybridScoring(local)
+        self.scoring = HybridScoring(local, np.bincount(ids, minlength=local.attributes))
         self.at = self.scoring.bind(examples.indptr, ids, examples.values, share=True)
         self.rules = examples.rules
         self.forbidden = None if examples.allowed is None else ~examples.allowed.mask()

@@ -32,6 +32,7 @@ F64 = NDArray[np.float64]
 
 _DENSE_FROM = 3  # labels; with many labels one in _SPARSE of them, or rows would be all zeros
 _SPARSE = 8
+_OFTEN = 6  # occurrences: a row is filled, and its gradient emptied and gathered, in every evaluation
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,14 @@ class Occurrences:
 class HybridScoring:
     """A layout cut into rows and single weights."""
 
-    def __init__(self, layout: WeightLayout):
+    def __init__(self, layout: WeightLayout, occurrences: I64 | None = None):
+        """`occurrences: I64[attributes]` of each attribute, where that is known: a row has to be worth its making."""
         self.layout = layout
         self.width = padded(layout.labels)
         counts = np.diff(layout.pair_start)
         dense = counts >= max(_DENSE_FROM, self.width // _SPARSE)
+        if occurrences is not None:
+            dense &= occurrences >= _OFTEN
         self.row_of = np.where(dense, np.cumsum(dense) - 1, -1).astype(np.int32)
         self.rows = int(dense.sum())
         self.first_of_rows = layout.pair_start[:-1][dense]  # the number of each row's first weight

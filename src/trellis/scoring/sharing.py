@@ -24,6 +24,8 @@ I64 = NDArray[np.int64]
 
 _SELDOM = 4  # a column is worth grouping by if it has a different value at one in so many tokens, at the most
 _GAIN = 0.25  # and spares so many additions of a row a token
+_OFTEN = 4  # tokens that a group must have to be worth its making
+_NONE = np.int32(-1)  # in the place of an attribute that a token does not have
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,24 @@ def find_shared(indptr: I64, ids: I32, attributes: int) -> Shared | None:
     chosen = _choose(distinct, implied, tokens)
     if not chosen:
         return None
-    own = [c for c in range(columns) if all(c not in members for members in chosen)]
-    numbers, starts, members = [], [np.zeros(1, np.int64)], []
+    alone = [c for c in range(columns) if all(c not in members for members in chosen)]
+    parts, sizes, members = [matrix[:, alone]], [np.zeros(1, np.int64)], []
+    groups = 0
     for together in chosen:
         number, heads = heads_of(matrix, together[0], attributes)
-        numbers.append(number + np.int32(attributes + len(np.concatenate(starts)) - 1))
-        members.append(matrix[heads][:, together].ravel())
-        starts.append(np.full(len(heads), len(together)))
-    packed = np.concatenate([matrix[:, own], np.stack(numbers, axis=1)], axis=1)
+        often = np.bincount(number) >= _OFTEN
+        there = often[number]
+        new = np.where(often, np.cumsum(often) - 1 + attributes + groups, _NONE).astype(np.int32)
+        parts += [new[number][:, None], np.where(there[:, None], _NONE, matrix[:, together])]
+        members.append(matrix[heads[often]][:, together].ravel())
+        sizes.append(np.full(int(often.sum()), len(together)))
+        groups += len(sizes[-1])
+    packed = np.concatenate(parts, axis=1)
+    here = packed != _NONE
     return Shared(
-        np.arange(tokens + 1, dtype=np.int64) * packed.shape[1],
-        packed.ravel(),
-        np.cumsum(np.concatenate(starts)),
+        np.concatenate([[0], np.cumsum(here.sum(axis=1))]).astype(np.int64),
+        packed[here],
+        np.cumsum(np.concatenate(sizes)),
         np.concatenate(members),
     )
 
