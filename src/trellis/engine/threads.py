@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.engine.turns import asked_in_order
 from trellis.errors import SettingError
 from trellis.jit import threads_available
 from trellis.objective import L2, PlainShard, Prior, Shard
@@ -52,7 +53,9 @@ class ThreadedObjective:
         self._descent: Descent | None = None
         self._online: Online | None = None
         self._boosting: Boosting | None = None
-        self._by_duals = _shards_with_duals(self.shards, cache) if _is_ad(hvp) else None
+        self._by_duals = _is_ad(hvp)
+        if self._by_duals:
+            _check_duals(self.shards, cache)
         left = sum(shard.sentences for shard in self.shards) if cache == "all" else int(cache)
         self.forget()
         for shard in self.shards:
@@ -61,8 +64,9 @@ class ThreadedObjective:
 
     def value(self, theta: F64) -> float:
         """The regularised objective, summed over the corpus, without its l1 part."""
-        values = list(self._pool.map(lambda shard: (shard.value(theta), None), self.shards))
-        return self._sum(values, 0, len(values))[0] + self.prior.value(theta)
+        values: list[float] = []
+        asked_in_order(self._pool, self.shards, lambda shard: shard.value(theta), lambda _, own: values.append(own))
+        return sum(values) + self.prior.value(theta)
 
     def gradient(self, theta: F64) -> F64:
         """Its gradient, F64[size]."""
@@ -71,10 +75,8 @@ class ThreadedObjective:
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
         """Both at once, for little more than one of them."""
         self._kept_at = None  # until all of it is there
-        answers = list(self._pool.map(lambda shard: shard.value_and_gradient(theta), self.shards))
+        value, gradient = self._sum(lambda shard: shard.value_and_gradient(theta))
         self._kept_at = theta.copy() if any(shard.keeping for shard in self.shards) else None
-        value, gradient = self._sum(answers, 0, len(answers))
-        assert gradient is not None
         self.prior.add_gradient(theta, gradient)
         return value + self.prior.value(theta), gradient
 
@@ -85,13 +87,10 @@ class ThreadedObjective:
             self.value_and_gradient(theta)
         scale = _power_of_two(direction)
         along = direction if scale == 1.0 else direction / scale
-        if self._by_duals is None:
-            products = list(self._pool.map(lambda shard: (0.0, shard.hessian_vector(theta, along)), self.shards))
+        if self._by_duals:
+            product = self._sum(lambda shard: (0.0, cast(PlainShard, shard).dual_hessian_vector(theta, along)))[1]
         else:
-            by_duals = self._by_duals
-            products = list(self._pool.map(lambda shard: (0.0, shard.dual_hessian_vector(theta, along)), by_duals))
-        product = self._sum(products, 0, len(products))[1]
-        assert product is not None
+            product = self._sum(lambda shard: (0.0, shard.hessian_vector(theta, along)))[1]
         if scale != 1.0:
             product *= scale
         product += self.prior.diagonal(theta) * direction
@@ -99,28 +98,20 @@ class ThreadedObjective:
 
     def hessian_diagonal(self, theta: F64) -> F64:
         """About the diagonal of the curvature at theta, F64[size]."""
-        parts = list(self._pool.map(lambda shard: (0.0, shard.hessian_diagonal(theta)), self.shards))
-        diagonal = self._sum(parts, 0, len(parts))[1]
-        assert diagonal is not None
+        diagonal = self._sum(lambda shard: (0.0, shard.hessian_diagonal(theta)))[1]
         diagonal += self.prior.diagonal(theta)
         return diagonal
 
-    def _sum(self, answers: Sequence[tuple[float, F64 | None]], first: int, last: int) -> tuple[float, F64 | None]:
-        """Adds shards along one binary tree over their numbers: the same bits for any number of threads."""
-        if last - first <= 2:
-            value, total = 0.0, None if len(answers) and answers[0][1] is None else np.zeros(self.size)
-            for s in range(first, last):
-                own, gradient = answers[s]
-                value += own
-                if total is not None and gradient is not None:
-                    self.shards[s].add_to(total, gradient)
-            return value, total
-        middle = (first + last) // 2
-        left, left_total = self._sum(answers, first, middle)
-        right, right_total = self._sum(answers, middle, last)
-        if left_total is not None and right_total is not None:
-            left_total += right_total
-        return left + right, left_total
+    def _sum(self, ask: Callable[[Shard], tuple[float, F64]]) -> tuple[float, F64]:
+        """What the shards answer, added up in their order."""
+        values, total = [], np.zeros(self.size)
+
+        def add(shard: Shard, answer: tuple[float, F64]) -> None:
+            values.append(answer[0])
+            shard.add_to(total, answer[1])
+
+        asked_in_order(self._pool, self.shards, ask, add)
+        return sum(values), total
 
     def descent(self) -> Descent | None:
         """The same objective for stochastic gradient descent; None where that is not possible."""
@@ -198,13 +189,11 @@ def _is_ad(hvp: str) -> bool:
     return hvp == "ad"
 
 
-def _shards_with_duals(shards: Sequence[Shard], cache: int | str) -> list[PlainShard]:
-    """The shards, if all of them can differentiate forward-backward."""
-    found = [shard for shard in shards if isinstance(shard, PlainShard) and shard.has_duals]
-    if len(found) < len(shards):
+def _check_duals(shards: Sequence[Shard], cache: int | str) -> None:
+    """Whether all shards can differentiate forward-backward."""
+    if not all(isinstance(shard, PlainShard) and shard.has_duals for shard in shards):
         raise SettingError(
             "hvp='ad' is for the loss 'log' without a tag dictionary or attributes on transitions; use hvp='kept'"
         )
     if cache:
         raise SettingError(f"hvp='ad' keeps no lattices, but cache is {cache!r}; use hvp='kept', or cache=0")
-    return found

@@ -41,7 +41,7 @@ def local_layout(layout: WeightLayout) -> WeightLayout:
     _, counts = _pieces(layout)
     more = [np.bincount(layout.source, minlength=layout.labels), _arc_pieces(layout)[1], *counts]
     ends = layout.pair_start[-1] + np.cumsum(np.concatenate(more))
-    labels = [layout.pair_label, layout.target, layout.arc_pair % layout.labels]
+    labels = [layout.pair_label.astype(np.int32), layout.target, layout.arc_pair % layout.labels]
     labels += [rows[:, -1] for rows in layout.tuples]
     return WeightLayout(
         layout.labels,

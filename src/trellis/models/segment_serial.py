@@ -46,7 +46,7 @@ def segment_description_of(
     tensors: Tensors = {
         "weights": model.weights,
         "pair_counts": np.diff(layout.tokens.pair_start).astype(np.uint16),
-        "pair_labels": layout.tokens.pair_label.astype(np.uint16),
+        "pair_labels": layout.tokens.pair_label,
         "longest": longest,
         "type_sources": layout.source.astype(np.uint16),
         "type_targets": layout.target.astype(np.uint16),
@@ -131,7 +131,7 @@ def _get_types(tensors: Tensors, kinds: int) -> SegmentTypes:
 
 def _get_tokens(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
     counts = tensor(tensors, "pair_counts", np.uint16).astype(np.int64)
-    label = tensor(tensors, "pair_labels", np.uint16).astype(np.int32)
+    label = tensor(tensors, "pair_labels", np.uint16)
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     if len(counts) != attributes or start[-1] != len(label) or (len(label) and label.max() >= labels):
         raise ValueError("weights of tokens")

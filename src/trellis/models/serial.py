@@ -65,7 +65,7 @@ def put_layout(layout: WeightLayout) -> Tensors:
     """The pairs and transitions that have weights."""
     return {
         "pair_counts": np.diff(layout.pair_start).astype(np.uint16),
-        "pair_labels": layout.pair_label.astype(np.uint16),
+        "pair_labels": layout.pair_label,
         "transition_sources": layout.source.astype(np.uint16),
         "transition_targets": layout.target.astype(np.uint16),
     }
@@ -208,7 +208,7 @@ def common_parts(
 def get_layout(tensors: Tensors, labels: int, attributes: int) -> WeightLayout:
     """What `put_layout` has put, checked, and attributes on transitions."""
     counts = tensor(tensors, "pair_counts", np.uint16).astype(np.int64)
-    label = tensor(tensors, "pair_labels", np.uint16).astype(np.int32)
+    label = tensor(tensors, "pair_labels", np.uint16)
     source = tensor(tensors, "transition_sources", np.uint16).astype(np.int32)
     target = tensor(tensors, "transition_targets", np.uint16).astype(np.int32)
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

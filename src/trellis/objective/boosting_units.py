@@ -8,7 +8,7 @@ have one cell in each bucket, where boosting adds up what it needs to know.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from trellis.errors import SettingError
 from trellis.objective.boosting_index_kernels import amounts, intervals, list_by_unit
 from trellis.objective.plain import PlainShard
+from trellis.scoring.hybrid import Occurrences
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -38,8 +39,8 @@ class Occurring:
 
     @classmethod
     def of_shard(cls, shard: PlainShard) -> Occurring:
-        at, tokens = shard.occurrences, np.arange(len(shard.gold))
-        start = at.dense + at.sparse
+        at, tokens = _once_a_unit(shard), np.arange(len(shard.gold))
+        start = (at.dense + at.sparse).astype(np.int64)
         of_row, of_pair = (np.repeat(tokens, np.diff(each)) for each in (at.dense, at.sparse))
         row_at, pair_at = np.arange(len(at.row)) + at.sparse[of_row], np.arange(len(at.pair)) + at.dense[of_pair + 1]
         key, first = np.empty(start[-1], np.int64), shard.index[shard.scoring.first_of_rows]
@@ -171,8 +172,20 @@ def _weights_of_units(shards: Sequence[PlainShard], size: int) -> tuple[I64, I64
     for shard in shards:
         local, scoring = shard.scoring.layout, shard.scoring
         label[shard.index[: local.pairs]] = local.pair_label
-        count[shard.index[scoring.first_of_rows]] = np.diff(local.pair_start)[scoring.row_of >= 0]
+        count[shard.index[local.pair_start[:-1][scoring.wide]]] = np.diff(local.pair_start)[scoring.wide]
     return label, count
+
+
+def _once_a_unit(shard: PlainShard) -> Occurrences:
+    """What tokens have, where an attribute that is a unit, but has no row in this shard, is there by its first weight
+    alone."""
+    at, local = shard.occurrences, shard.scoring.layout
+    later = np.repeat(shard.scoring.wide, np.diff(local.pair_start))
+    later[local.pair_start[:-1][np.diff(local.pair_start) > 0]] = False
+    kept = ~later[at.pair]
+    before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)
+    values = at.pair_value[kept] if len(at.pair_value) else at.pair_value
+    return replace(at, sparse=before[at.sparse], pair=at.pair[kept], pair_value=values)
 
 
 def _numbered(first: I64, count: I64) -> I64:

@@ -70,7 +70,8 @@ class OnlineShard:
         arcs = (nowhere, none, np.zeros(0)) if shard.arcs is None else shard.arcs.at.arrays
         forbidden = np.zeros((0, layout.labels), bool) if shard.forbidden is None else shard.forbidden
         self.tokens = Tokens(
-            shard.offsets, shard.gold, at.dense, at.row, at.row_value, at.sparse, at.pair, at.label, at.pair_value,
+            shard.offsets, shard.gold, at.dense, at.row, at.row_value,
+            at.sparse, at.pair, layout.pair_label[at.pair], at.pair_value,
             mask, np.packbits(mask, axis=1, bitorder="little"), nothing, forbidden, *arcs,
             layout.arc_start, layout.arc_pair,
         )  # fmt: skip

@@ -55,7 +55,6 @@ class Rows(Shard):
             closed = self.rules.forbidden(examples.offsets)
             self.forbidden = closed if self.forbidden is None else self.forbidden | closed
         self._longest = max((b - a for a, b in map(self._tokens, range(len(self.blocks)))), default=0)
-        self._gradient = np.empty(len(self.index))
         self._arc_sums = np.zeros((local.labels, local.labels))
 
     @property
@@ -78,6 +77,15 @@ class Rows(Shard):
     def _scores(self) -> F64:
         """Memory for the scores of a block."""
         return self._space.rows("scores", self._longest, self.scoring.width)
+
+    @property
+    def _gradient(self) -> F64:
+        return self._space.numbers("gradient", len(self.index)) if self.arcs is None else self._own_gradient
+
+    @cached_property
+    def _own_gradient(self) -> F64:
+        """Where chains with attributes on arcs add what they find, also those that are kept."""
+        return np.empty(len(self.index))
 
     @property
     def _row_gradient(self) -> F64:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 F64 = NDArray[np.float64]
+Floats = NDArray[Any]  # of double precision, or of single
 
 
-def dot(a: F64, b: F64) -> float:
-    """Not BLAS: the result must not depend on how many threads one has."""
-    return float(np.einsum("i,i->", a, b))
+def dot(a: Floats, b: Floats) -> float:
+    """Not BLAS: the result must not depend on how many threads one has. Vectors may be of single precision; the sum is
+    not."""
+    return float(np.einsum("i,i->", a, b, dtype=np.float64))
 
 
 def norm(a: F64) -> float:

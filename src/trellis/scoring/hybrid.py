@@ -37,23 +37,22 @@ _OFTEN = 6  # occurrences: a row is filled, and its gradient emptied and gathere
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Per token: rows `row[dense[t]:dense[t + 1]]` and single weights `pair[sparse[t]:sparse[t + 1]]` with their
-    labels; values are empty when all are 1. What tokens have in common may be in `groups`, the same once more: rows
-    from `first_group` on are sums of what the groups have."""
+    """Per token: rows `row[dense[t]:dense[t + 1]]` and single weights `pair[sparse[t]:sparse[t + 1]]`; values are empty
+    when all are 1. What tokens have in common may be in `groups`, the same once more: rows from `first_group` on are
+    sums of what the groups have."""
 
-    dense: I64
+    dense: I32
     row: I32
     row_value: F64
-    sparse: I64
+    sparse: I32
     pair: I32
-    label: NDArray[np.uint16]
     pair_value: F64
     first_group: int = 0
     groups: Occurrences | None = None
 
     @property
-    def arrays(self) -> tuple[I64, I32, F64, I64, I32, NDArray[np.uint16], F64]:
-        return self.dense, self.row, self.row_value, self.sparse, self.pair, self.label, self.pair_value
+    def arrays(self) -> tuple[I32, I32, F64, I32, I32, F64]:
+        return self.dense, self.row, self.row_value, self.sparse, self.pair, self.pair_value
 
     def without_groups(self) -> Occurrences:
         """Every token with all that it has."""
@@ -62,22 +61,21 @@ class Occurrences:
         first, groups = self.first_group, self.groups
         of_groups = self.row >= first
         # of each row: itself, or what its group has
-        start = np.concatenate([np.arange(first), first + groups.dense])
+        start = np.concatenate([np.arange(first), first + groups.dense.astype(np.int64)])
         items = np.concatenate([np.arange(first, dtype=np.int32), groups.row])
         row_start, rows = gathered(start, self.row.astype(np.int64))
         token = np.repeat(np.arange(len(self.dense) - 1), np.diff(self.dense))[of_groups]
         number = self.row[of_groups].astype(np.int64) - first
-        pair_start, pairs = gathered(groups.sparse, number)
+        pair_start, pairs = gathered(groups.sparse.astype(np.int64), number)
         own = np.repeat(np.arange(len(self.sparse) - 1), np.diff(self.sparse))
         owner = np.concatenate([own, np.repeat(token, np.diff(pair_start))])
         order = np.argsort(owner, kind="stable")
         return Occurrences(
-            row_start[self.dense],
+            row_start[self.dense].astype(np.int32),
             items[rows],
             self.row_value,
-            np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self.sparse) - 1))]).astype(np.int64),
+            np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self.sparse) - 1))]).astype(np.int32),
             np.concatenate([self.pair, groups.pair[pairs]])[order],
-            np.concatenate([self.label, groups.label[pairs]])[order],
             self.pair_value,
         )
 
@@ -90,9 +88,9 @@ class HybridScoring:
         self.layout = layout
         self.width = padded(layout.labels)
         counts = np.diff(layout.pair_start)
-        dense = counts >= max(_DENSE_FROM, self.width // _SPARSE)
-        if occurrences is not None:
-            dense &= occurrences >= _OFTEN
+        # attributes that have a row wherever they occur often enough
+        self.wide = counts >= max(_DENSE_FROM, self.width // _SPARSE)
+        dense = self.wide if occurrences is None else self.wide & (occurrences >= _OFTEN)
         self.row_of = np.where(dense, np.cumsum(dense) - 1, -1).astype(np.int32)
         self.rows = int(dense.sum())
         self.first_of_rows = layout.pair_start[:-1][dense]  # the number of each row's first weight
@@ -128,15 +126,13 @@ class HybridScoring:
     def _bound(self, indptr: I64, ids: I32, values: F64 | None, row_of: I32, start: I64) -> Occurrences:
         dense, sparse = count_occurrences(indptr, ids, row_of, start)
         row, pair = np.empty(dense[-1], np.int32), np.empty(sparse[-1], np.int32)
-        label = np.empty(len(pair), np.uint16)
         none = np.empty(0)
         row_value, pair_value = (none, none) if values is None else (np.empty(len(row)), np.empty(len(pair)))
         given = none if values is None else values
         split_occurrences(
-            indptr, ids, given, row_of, start, self.layout.pair_label,
-            dense, sparse, row, row_value, pair, label, pair_value,
+            indptr, ids, given, row_of, start, dense, sparse, row, row_value, pair, pair_value,
         )  # fmt: skip
-        return Occurrences(dense, row, row_value, sparse, pair, label, pair_value)
+        return Occurrences(dense, row, row_value, sparse, pair, pair_value)
 
     def rows_with(self, at: Occurrences | None) -> int:
         """How many rows there are, those of groups among them."""
@@ -148,12 +144,13 @@ class HybridScoring:
         spread_rows(weights, self.first_of_rows, self.sizes_of_rows, self.layout.pair_label, rows)
         if at is not None and at.groups is not None:
             groups = len(at.groups.dense) - 1
-            add_scores(0, groups, self.width, rows, weights, *at.groups.arrays, rows[self.rows :])
+            label = self.layout.pair_label
+            add_scores(0, groups, self.width, rows, weights, *at.groups.arrays, label, rows[self.rows :])
         return rows
 
     def scores(self, rows: F64, weights: F64, at: Occurrences, first: int, last: int, out: F64) -> None:
         """Scores of tokens first..last into out: F64[at least last - first, width]."""
-        add_scores(first, last, self.layout.labels, rows, weights, *at.arrays, out)
+        add_scores(first, last, self.layout.labels, rows, weights, *at.arrays, self.layout.pair_label, out)
 
     def scores_of_packed(self, rows: F64, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
         """Scores F64[tokens, width] of attributes that are scored once: nothing is sorted out beforehand."""
@@ -167,11 +164,12 @@ class HybridScoring:
         self, delta: F64, at: Occurrences, first: int, last: int, row_gradient: F64, gradient: F64
     ) -> None:
         """Adds what delta: F64[last - first, width] says of each weight; rows are gathered by `collect`."""
-        add_gradient(first, last, delta, *at.arrays, row_gradient, gradient)
+        add_gradient(first, last, delta, *at.arrays, self.layout.pair_label, row_gradient, gradient)
 
     def collect(self, row_gradient: F64, gradient: F64, at: Occurrences | None = None) -> None:
         """Rows back into the order of theta, those of groups as their attributes have them."""
         if at is not None and at.groups is not None:
             groups = len(at.groups.dense) - 1
-            add_gradient(0, groups, row_gradient[self.rows :], *at.groups.arrays, row_gradient, gradient)
+            below, label = row_gradient[self.rows :], self.layout.pair_label
+            add_gradient(0, groups, below, *at.groups.arrays, label, row_gradient, gradient)
         gather_rows(row_gradient, self.first_of_rows, self.sizes_of_rows, self.layout.pair_label, gradient)

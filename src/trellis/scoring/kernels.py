@@ -27,7 +27,7 @@ def mark_pairs(indptr: Array, ids: Array, gold: Array, attributes: int, labels: 
 
 @kernel
 def list_pairs(seen: Array, labels: int) -> Array:
-    """Bits -> where each attribute's labels begin, I64[attributes + 1], and the labels, I32[pairs]."""
+    """Bits -> where each attribute's labels begin, I64[attributes + 1], and the labels, U16[pairs]."""
     start = np.zeros(len(seen) + 1, np.int64)
     for a in range(len(seen)):
         count = 0
@@ -36,7 +36,7 @@ def list_pairs(seen: Array, labels: int) -> Array:
                 word &= word - np.uint64(1)
                 count += 1
         start[a + 1] = start[a] + count
-    label = np.empty(start[-1], np.int32)
+    label = np.empty(start[-1], np.uint16)
     for a in range(len(seen)):
         k = start[a]
         for j in range(labels):
@@ -68,7 +68,7 @@ def number_by_appearance(ids: Array, attributes: int) -> Array:
 def count_occurrences(indptr: Array, ids: Array, row_of: Array, pair_start: Array) -> Array:
     """Per token how many attributes have a row, and how many weights the others have, as running sums."""
     tokens = len(indptr) - 1
-    dense, sparse = np.zeros(tokens + 1, np.int64), np.zeros(tokens + 1, np.int64)
+    dense, sparse = np.zeros(tokens + 1, np.int32), np.zeros(tokens + 1, np.int32)
     for t in range(tokens):
         rows, pairs = 0, 0
         for k in range(indptr[t], indptr[t + 1]):
@@ -89,13 +89,11 @@ def split_occurrences(
     values: Array,
     row_of: Array,
     pair_start: Array,
-    pair_label: Array,
     dense: Array,
     sparse: Array,
     row: Array,
     row_value: Array,
     pair: Array,
-    label: Array,
     pair_value: Array,
 ) -> None:
     """Sorts each token's attributes into those with a row and the single weights of the others."""
@@ -114,7 +112,6 @@ def split_occurrences(
             else:
                 for p in range(pair_start[a], pair_start[a + 1]):
                     pair[s] = p
-                    label[s] = pair_label[p]
                     if valued:
                         pair_value[s] = values[k]
                     s += 1
@@ -132,8 +129,8 @@ def add_scores(
     row_value: Array,
     sparse: Array,
     pair: Array,
-    label: Array,
     pair_value: Array,
+    label: Array,
     out: Array,
 ) -> None:
     """out[t - first, j] = sum of the weights of token t's attributes with label j; -inf in the padding."""
@@ -144,7 +141,7 @@ def add_scores(
     for t in range(first, last):
         sum_rows(rows, row, row_value, dense[t], dense[t + 1], begin, 0, out, t - first)
         for k in range(sparse[t], sparse[t + 1]):
-            out[t - first, label[k]] += weights[pair[k]] * (pair_value[k] if valued else 1.0)
+            out[t - first, label[pair[k]]] += weights[pair[k]] * (pair_value[k] if valued else 1.0)
 
 
 @part
@@ -242,8 +239,8 @@ def add_gradient(
     row_value: Array,
     sparse: Array,
     pair: Array,
-    label: Array,
     pair_value: Array,
+    label: Array,
     row_gradient: Array,
     gradient: Array,
 ) -> None:
@@ -252,7 +249,7 @@ def add_gradient(
     for t in range(first, last):
         _add_to_rows(delta, t - first, row, row_value, dense[t], dense[t + 1], row_gradient)
         for k in range(sparse[t], sparse[t + 1]):
-            gradient[pair[k]] += delta[t - first, label[k]] * (pair_value[k] if valued else 1.0)
+            gradient[pair[k]] += delta[t - first, label[pair[k]]] * (pair_value[k] if valued else 1.0)
 
 
 @part

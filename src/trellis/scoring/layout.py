@@ -23,6 +23,7 @@ from trellis.lattice import Allowed
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
+U16 = NDArray[np.uint16]
 
 _MOST = 1 << 31  # weights, numbered in 32 bits
 
@@ -37,13 +38,17 @@ class WeightLayout:
 
     labels: int
     pair_start: I64  # [attributes + 1]
-    pair_label: I32  # [pairs]
+    pair_label: U16  # [pairs]
     source: I32  # [transitions]
     target: I32  # [transitions]
     arc_start: I64 = field(default_factory=lambda: np.zeros(1, np.int64))  # [arc attributes + 1]
     arc_pair: I32 = field(default_factory=lambda: np.zeros(0, np.int32))  # [arc weights]
     order: int = 1
     tuples: tuple[I32, ...] = ()  # [order - 1 of them]
+
+    def __post_init__(self) -> None:
+        # one of the largest arrays of a training; there are never so many labels
+        object.__setattr__(self, "pair_label", self.pair_label.astype(np.uint16, copy=False))
 
     @property
     def attributes(self) -> int:
@@ -124,7 +129,7 @@ def observed_layout(
     """
     if all_pairs:
         start = np.arange(0, (attributes + 1) * labels, labels, dtype=np.int64)
-        label = np.tile(np.arange(labels, dtype=np.int32), attributes)
+        label = np.tile(np.arange(labels, dtype=np.uint16), attributes)
     else:
         from trellis.scoring.kernels import list_pairs, mark_pairs
 

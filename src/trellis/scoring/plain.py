@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.scoring.layout import I32, I64, WeightLayout
+from trellis.scoring.layout import I32, I64, U16, WeightLayout
 
 F64 = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def plain_transitions(
     return np.asarray(sums.reshape(-1, labels, labels) + base)
 
 
-def _sums(start: I64, cell: I32, cells: int, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
+def _sums(start: I64, cell: I32 | U16, cells: int, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
     """F64[tokens * cells]: attribute a adds weights `start[a]:start[a + 1]` to the cells `cell` there."""
     token = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     known = ids >= 0
