@@ -8,7 +8,7 @@ from optim_problems import Objective, logistic, quadratic, run
 
 from trellis.optim import LBFGS
 from trellis.optim.diagonal import diagonal_metric
-from trellis.optim.quasi_newton import remember, times_inverse_hessian
+from trellis.optim.quasi_newton import _MANY, in_two_loops, remember, times_inverse_hessian
 
 
 def pairs(seed, count, size=6):
@@ -44,6 +44,31 @@ def test_the_recursion_equals_the_matrix(count, scaled):
             q = vector.copy()
             times_inverse_hessian(q, changes, curvatures, inverse)
             np.testing.assert_allclose(q, bfgs_matrix(changes, first) @ vector, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("size", [_MANY, _MANY + 13])
+def test_many_weights_are_done_in_sweeps_over_single_precision(size, scaled):
+    rng = np.random.default_rng(size)
+    curvature = np.exp(rng.normal(size=size))
+    changes, curvatures = (), ()
+    for s in rng.normal(size=(5, size)):
+        changes, curvatures = remember(changes, curvatures, s, curvature * s, memory=4)
+    assert all(kept.dtype == np.float32 for pair in changes for kept in pair)
+    inverse = np.exp(rng.normal(size=size)) if scaled else None
+    vector = rng.normal(size=size)
+    found, expected = vector.copy(), vector.copy()
+    times_inverse_hessian(found, changes, curvatures, inverse)
+    doubles = tuple((s.astype(float), y.astype(float)) for s, y in changes)
+    in_two_loops(expected, doubles, curvatures, inverse)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+def test_what_has_no_room_in_single_precision_is_kept_in_double():
+    s = np.ones(_MANY)
+    (pair,), _ = remember((), (), 1e39 * s, s, memory=4)
+    assert {kept.dtype for kept in pair} == {np.dtype(float)}
+    assert remember((), (), s, -s, memory=4) == ((), ())
 
 
 def test_pairs_without_curvature_are_not_remembered_and_old_ones_are_forgotten():

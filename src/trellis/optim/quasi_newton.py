@@ -29,9 +29,11 @@ def times_inverse_hessian(
     that the newest pair has s . y = y . H0 y (eq. 7.20 where D = I); without pairs H0 = D^-1.
     """
     curvatures = curvatures or tuple(dot(s, y) for s, y in changes)
-    if changes and len(q) >= _MANY:
-        _times_in_sweeps(q, changes, curvatures, inverse_diagonal)
-        return
+    by = _in_sweeps if changes and len(q) >= _MANY else in_two_loops
+    by(q, changes, curvatures, inverse_diagonal)
+
+
+def in_two_loops(q: F64, changes: Changes, curvatures: tuple[float, ...], inverse_diagonal: F64 | None) -> None:
     scratch = np.empty_like(q)
     coefficients = []
     for (s, y), sy in zip(reversed(changes), reversed(curvatures), strict=True):
@@ -47,7 +49,7 @@ def times_inverse_hessian(
         add_scaled(q, a - dot(y, q) / sy, s, scratch)
 
 
-def _times_in_sweeps(q: F64, changes: Changes, curvatures: tuple[float, ...], inverse_diagonal: F64 | None) -> None:
+def _in_sweeps(q: F64, changes: Changes, curvatures: tuple[float, ...], inverse_diagonal: F64 | None) -> None:
     """The same with one sweep for each step: what a step adds, and the product that the next one asks for."""
     from trellis.optim.vector_kernels import add_then_dot, scale_then_dot, triple_dot
 
