@@ -107,10 +107,24 @@ def _compiled(function: Function, fastmath: set[str], inline: bool) -> Function:
         before = config.CACHE_DIR
         config.CACHE_DIR = folder or before
         try:
-            decorate = numba.njit(nogil=True, cache=folder is not None, fastmath=fastmath, forceinline=inline)
-            return cast(Function, decorate(function))
+            # pieces are compiled with the kernels that they are part of, and kept with these
+            keep = folder is not None and not inline
+            decorate = numba.njit(nogil=True, cache=keep, fastmath=fastmath, forceinline=inline)
+            return cast(Function, _without_literals(decorate(function)))
         finally:
             config.CACHE_DIR = before
+
+
+def _without_literals(compiled: Any) -> Any:
+    """A number that is written in a call, or that a variable begins with, is a number like any other: Numba would
+    compile the callee once more for it."""
+    if not compiling():
+        return compiled
+    from numba.core.types import unliteral
+
+    usual = compiled.get_call_template
+    compiled.get_call_template = lambda args, kws: usual(tuple(map(unliteral, args)), kws)
+    return compiled
 
 
 def first_run() -> bool:

@@ -42,7 +42,7 @@ class Pace:
     def at(self, step: float) -> tuple[F64, F64]:
         """The rates with a step size, and what the prior then leaves of a weight at an occurrence."""
         rate, kept = np.empty_like(self.gain), np.empty_like(self.gain)
-        rates_at(step, self.gain, self.pull, rate, kept)
+        rates_at(step, *(numbers.reshape(-1) for numbers in (self.gain, self.pull, rate, kept)))
         return rate, kept
 
     def __getitem__(self, which: NDArray[Any]) -> Pace:

@@ -31,16 +31,17 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
     delta = np.full((longest, width), -np.inf)
     block = np.full((width, width), -np.inf)
     if not each:
-        block[:labels, :labels] = transitions[0]
+        _fill(transitions, 0, block)
     for s in range(len(offsets) - 1):
         first, length = offsets[s], offsets[s + 1] - offsets[s]
         totals[s] = 0.0
         if length == 0:
             continue
-        delta[0, :labels] = scores[first, :labels]
+        for j in range(labels):
+            delta[0, j] = scores[first, j]
         for t in range(1, length):
             if each:
-                block[:labels, :labels] = transitions[first + t]
+                _fill(transitions, first + t, block)
             best_step(delta, t, block)
             for j in range(labels):
                 delta[t, j] += scores[first + t, j]
@@ -59,6 +60,13 @@ def best_paths(scores: Array, transitions: Array, each: int, offsets: Array, pat
                     before, high = i, value
             label = before
             paths[first + t - 1] = label
+
+
+@part
+def _fill(transitions: Array, n: int, block: Array) -> None:
+    for i in range(transitions.shape[1]):  # in loops: slices that are given to slices take long to compile
+        for j in range(transitions.shape[2]):
+            block[i, j] = transitions[n, i, j]
 
 
 @part

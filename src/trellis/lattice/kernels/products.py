@@ -1,6 +1,6 @@
 """Products of a few rows with a square matrix, at the full width of the machine: where chains spend their time.
 
-The matrix is read panel by panel: panels of three registers' width, and what is left in narrower ones, each with its
+The matrix is read panel by panel: panels of three registers' width, then of one, each with its
 rows one behind the other (`in_panels`), so that memory is read as it lies for any number of labels.
 """
 
@@ -21,7 +21,7 @@ def in_panels(matrix: Array, out: Array) -> None:
     """matrix: F64[width, width] -> out: F64[width * width / LANES, LANES], panel by panel."""
     width, at, j = len(matrix), 0, 0
     while j < width:
-        registers = min(3, (width - j) // LANES)
+        registers = 3 if width - j >= 3 * LANES else 1
         for k in range(width):
             for n in range(registers):
                 store(out, at, 0, load(matrix, k, j + n * LANES))
@@ -36,13 +36,9 @@ def products(x: Array, r: int, count: int, panels: Array, y: Array, q: int) -> N
     for w in range(0, count, ROWS):
         at, j = 0, 0
         while j < width:
-            left = width - j
-            if left >= 3 * LANES:
+            if width - j >= 3 * LANES:
                 _three(x, r + w, panels, at, y, q + w, j)
                 at, j = at + 3 * width, j + 3 * LANES
-            elif left >= 2 * LANES:
-                _two(x, r + w, panels, at, y, q + w, j)
-                at, j = at + 2 * width, j + 2 * LANES
             else:
                 _one(x, r + w, panels, at, y, q + w, j)
                 at, j = at + width, j + LANES
@@ -76,30 +72,6 @@ def _store_three(y: Array, q: int, j: int, v0: Any, v1: Any, v2: Any) -> None:
 
 
 @part
-def _two(x: Array, r: int, panels: Array, at: int, y: Array, q: int, j: int) -> None:
-    a0 = a1 = b0 = b1 = c0 = c1 = d0 = d1 = splat(0.0)
-    for k in range(x.shape[1]):
-        m0, m1 = load(panels, at, 0), load(panels, at + 1, 0)
-        at += 2
-        v = x[r, k]
-        a0, a1 = multiply_add(v, m0, a0), multiply_add(v, m1, a1)
-        v = x[r + 1, k]
-        b0, b1 = multiply_add(v, m0, b0), multiply_add(v, m1, b1)
-        v = x[r + 2, k]
-        c0, c1 = multiply_add(v, m0, c0), multiply_add(v, m1, c1)
-        v = x[r + 3, k]
-        d0, d1 = multiply_add(v, m0, d0), multiply_add(v, m1, d1)
-    store(y, q, j, a0)
-    store(y, q, j + LANES, a1)
-    store(y, q + 1, j, b0)
-    store(y, q + 1, j + LANES, b1)
-    store(y, q + 2, j, c0)
-    store(y, q + 2, j + LANES, c1)
-    store(y, q + 3, j, d0)
-    store(y, q + 3, j + LANES, d1)
-
-
-@part
 def _one(x: Array, r: int, panels: Array, at: int, y: Array, q: int, j: int) -> None:
     a = b = c = d = splat(0.0)
     for k in range(x.shape[1]):
@@ -119,8 +91,7 @@ def add_outer(x: Array, r: int, z: Array, q: int, count: int, out: Array) -> Non
     for i in range(0, width, ROWS):
         j = 0
         while j < width:
-            left = width - j
-            if left >= 3 * LANES:
+            if width - j >= 3 * LANES:
                 _outer_three(x, r, z, q, count, out, i, j)
                 j += 3 * LANES
             else:

@@ -33,15 +33,14 @@ class Rates(NamedTuple):
 
 @kernel
 def rates_at(step: float, gain: Array, pull: Array, rate: Array, kept: Array) -> None:
-    """rate = step gain, but at most 1 / pull, and kept = 1 - rate pull, all of any one shape.
+    """rate = step gain, but at most 1 / pull, and kept = 1 - rate pull, F64[n] each.
 
     With the rate 1 / pull = n / l2, a step already ends at the minimum that its slope and the prior have."""
-    gains, pulls, rates, left = gain.ravel(), pull.ravel(), rate.ravel(), kept.ravel()
-    for k in range(len(gains)):
-        eta = step * gains[k]
-        over = eta * pulls[k] > 1.0
-        rates[k] = 1.0 / pulls[k] if over else eta
-        left[k] = 0.0 if over else 1.0 - eta * pulls[k]
+    for k in range(len(gain)):
+        eta = step * gain[k]
+        over = eta * pull[k] > 1.0
+        rate[k] = 1.0 / pull[k] if over else eta
+        kept[k] = 0.0 if over else 1.0 - eta * pull[k]
 
 
 @kernel
