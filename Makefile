@@ -12,7 +12,7 @@ TORCH ?= torch==2.13.0
 TRELLIS_DATA ?= ../shared/data
 export TRELLIS_DATA
 
-.PHONY: demo test compiled again lint bench accuracy clean
+.PHONY: demo test compiled again lint bench performance accuracy clean
 
 demo: $(VENV)/installed
 	@$(BIN)/trellis demo
@@ -49,6 +49,27 @@ bench: $(VENV)/installed-test
 	@$(BIN)/trellis bench train --against crfsuite
 	@$(BIN)/trellis bench tag --against crfsuite
 	@$(BIN)/trellis bench features
+
+# all that docs/performance.md is written from, one after the other, on a machine that does nothing else: some hours; a
+# part of it anew: make performance BENCHES="tag startup"
+BENCHES := train optimum tag features online peers neural weak score roofline products scaling pruning segments cascade \
+  memory startup
+RESULTS := build/performance
+BENCH_train := --full
+BENCH_scaling := --against crfsuite
+BENCH_pruning := $(TRELLIS_DATA)/conll2000/train.txt $(TRELLIS_DATA)/conll2000/test.txt --order 2
+
+define measure
+@echo "trellis bench $(1) $(BENCH_$(1))"
+@$(BIN)/trellis bench $(1) $(BENCH_$(1)) --json > $(RESULTS)/$(1).txt
+@tail -n 1 $(RESULTS)/$(1).txt > $(RESULTS)/$(1).json
+
+endef
+
+performance: $(VENV)/installed-test
+	@mkdir -p $(RESULTS)
+	$(foreach name,$(BENCHES),$(call measure,$(name)))
+	@$(BIN)/trellis bench page $(RESULTS)/*.json --output docs/performance.md
 
 accuracy: $(VENV)/installed-test
 	@$(BIN)/python -m pytest -m slow -s tests/accuracy

@@ -15,7 +15,9 @@ from trellis.cli.bench_lattices import add_to as add_lattices
 from trellis.cli.bench_memory import add_to as add_memory
 from trellis.cli.bench_neural import add_to as add_neural
 from trellis.cli.bench_online import add_to as add_online
+from trellis.cli.bench_page import add_to as add_page
 from trellis.cli.bench_peers import add_to as add_peers
+from trellis.cli.bench_roofline import add_to as add_roofline
 from trellis.cli.bench_scaling import add_to as add_scaling
 from trellis.cli.bench_score import add_to as add_score
 from trellis.cli.bench_startup import add_to as add_startup
@@ -218,3 +220,5 @@ add_scaling(bench, _numbers, measuring)
 add_memory(bench, measuring)
 add_startup(bench, measuring)
 add_peers(bench, _task, measuring)
+add_roofline(bench, _task, _numbers, measuring)
+add_page(bench)

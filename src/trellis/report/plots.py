@@ -68,16 +68,16 @@ def require_matplotlib() -> None:
         raise SettingError("plots need Matplotlib: pip install 'trellis[plot]'") from None
 
 
-def draw(panels: Sequence[Panel], title: str, path: Path) -> None:
-    """Panels side by side with one legend for all, as a PNG file."""
+def draw(panels: Sequence[Panel], title: str, path: Path, legend: float = _LEGEND) -> None:
+    """Panels side by side with one legend for all, so many inches wide, as a PNG file."""
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    width = _MARGIN + _PANEL * len(panels) + _LEGEND
+    width = _MARGIN + _PANEL * len(panels) + legend
     figure = Figure(figsize=(width, 4.2), dpi=_DOTS)
     FigureCanvasAgg(figure)
-    right = 1 - _LEGEND / width
+    right = 1 - legend / width
     # by hand: Matplotlib's own layouts draw everything twice
     figure.subplots_adjust(left=_MARGIN / width, right=right, bottom=0.13, top=0.89, wspace=0.22)
     handles: dict[str, Any] = {}

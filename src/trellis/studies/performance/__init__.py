@@ -1,0 +1,1 @@
+"""The page on performance: what `trellis bench` has measured, as tables and plots."""
