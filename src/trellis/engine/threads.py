@@ -75,6 +75,7 @@ class ThreadedObjective:
     def value_and_gradient(self, theta: F64) -> tuple[float, F64]:
         """Both at once, for little more than one of them."""
         self._kept_at = None  # until all of it is there
+        self._descent = None  # whoever asks for gradients has come to the end of it
         value, gradient = self._sum(lambda shard: shard.value_and_gradient(theta))
         self._kept_at = theta.copy() if any(shard.keeping for shard in self.shards) else None
         self.prior.add_gradient(theta, gradient)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from trellis import __version__
 from trellis.errors import CheckpointError, DataError, SettingError
+from trellis.memory import give_back
 from trellis.models.fingerprint import fingerprint
 from trellis.models.recipe import begun
 from trellis.models.settings import is_count, plain
@@ -147,6 +148,7 @@ class Fitting:
         """Trains on shards, from theta, to weights that are numbers."""
         from trellis.engine import ThreadedObjective
 
+        give_back()  # what preparing the data took
         keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
         with ThreadedObjective(shards, len(theta), prior, threads, self._estimator.l1, **keeps) as objective:
             outcome = self.train(objective, optimizer, theta, dev, data)

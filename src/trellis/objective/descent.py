@@ -68,17 +68,18 @@ class DescentShard:
 
     def learn_at(self, pace: Pace) -> None:
         """Of every weight of theta; to be called before `descend`."""
-        layout, own = self.shard.scoring.layout, pace[self.shard.index]
-        gain, pull = (layout.transition_matrix(each[layout.pairs :]) for each in (own.gain, own.pull))
-        self._row_pace, self._pace, self._arc_pace = own[self.shard.scoring.first_of_rows], own, Pace(gain, pull)
+        self._pace = pace
 
     def descend(self, theta: F64, groups: I64, step: float, shrink: float) -> tuple[float, int]:
         """Updates theta in place, once for each row of `groups`; `shrink`: l2 over the number of updates in an epoch.
         Returns the log loss on the way and how many sentences were left out (see the kernel)."""
+        layout, own = self.shard.scoring.layout, self._pace[self.shard.index]
+        gain, pull = (layout.transition_matrix(each[layout.pairs :]) for each in (own.gain, own.pull))
         # a transition has its prior in every update rather than at every occurrence
-        arc_rate = self._arc_pace.at(step)[0]
+        arc_rate = Pace(gain, pull).at(step)[0]
         arc_kept = np.maximum(1.0 - arc_rate * shrink, 0.0)
-        rates = Rates(*self._row_pace.at(step), *self._pace.at(step), arc_rate, arc_kept)
+        of_rows = own[self.shard.scoring.first_of_rows].at(step)
+        rates = Rates(*of_rows, *own.at(step), arc_rate, arc_kept)
         parts = self.places.taken([theta])
         loss, missing = descent_pass(self.places.tokens, groups, parts[0], rates)
         self.places.put(parts, [theta])

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from trellis.labels import first_tokens
 from trellis.objective.kernels.places import Tokens, Vector
 from trellis.objective.plain import PlainShard
-from trellis.rows import empty_rows, zero_rows
+from trellis.objective.shard import BLOCK
+from trellis.rows import zero_rows
 from trellis.scoring.hybrid import Occurrences
 from trellis.scoring.kernels import put, take
 
@@ -71,11 +72,10 @@ class OnlineShard:
         forbidden = np.zeros((0, layout.labels), bool) if shard.forbidden is None else shard.forbidden
         self.tokens = Tokens(
             shard.offsets, shard.gold, at.dense, at.row, at.row_value,
-            at.sparse, at.pair, layout.pair_label[at.pair], at.pair_value,
+            at.sparse, at.pair, layout.pair_label, at.pair_value,
             mask, np.packbits(mask, axis=1, bitorder="little"), nothing, forbidden, *arcs,
             layout.arc_start, layout.arc_pair,
         )  # fmt: skip
-        self._space: list[tuple[F64, F64]] = []
 
     def taken(self, vectors: Sequence[F64]) -> list[Vector]:
         """The shard's part of each vector."""
@@ -111,15 +111,17 @@ class OnlineShard:
         """Values of the attribute of each weight, added up over tokens, F64[local]."""
         scoring, tokens = self.shard.scoring, len(self.shard.gold)
         rows, sums = zero_rows(scoring.rows_with(at), scoring.width), np.zeros(len(self.shard.index))
-        scoring.add_gradient(np.ones((tokens, scoring.width)), at, 0, tokens, rows, sums)
+        ones = np.ones((min(tokens, BLOCK), scoring.width))
+        for first in range(0, tokens, BLOCK):
+            scoring.add_gradient(ones, at, first, min(first + BLOCK, tokens), rows, sums)
         scoring.collect(rows, sums, at)
         return sums
 
     def _taken(self, vector: F64, n: int) -> Vector:
         scoring, layout = self.shard.scoring, self.shard.scoring.layout
-        if n == len(self._space):
-            self._space.append((np.empty(len(self.shard.index)), empty_rows(scoring.rows, scoring.width)))
-        singles, rows = self._space[n]
+        space = self.shard.space
+        singles = space.numbers(f"vector {n}", len(self.shard.index))
+        rows = space.rows(f"vector {n} in rows", scoring.rows, scoring.width)
         take(vector, self.shard.index, singles)
         scoring.rows_of(singles, rows)
         transitions = layout.transition_matrix(singles[layout.pairs : layout.arcs_at])

@@ -43,7 +43,7 @@ class Rows(Shard):
     def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss, space: Space | None = None):
         """`space` for what is used up within a question; its own, if not given."""
         super().__init__(examples, loss)
-        self._space = Space() if space is None else space
+        self.space = Space() if space is None else space
         ids, attributes = number_by_appearance(examples.ids, layout.attributes)
         self.arcs, arc_attributes = _bound(examples, layout)
         local, self.index = layout.restricted(attributes, arc_attributes)
@@ -76,11 +76,11 @@ class Rows(Shard):
     @property
     def _scores(self) -> F64:
         """Memory for the scores of a block."""
-        return self._space.rows("scores", self._longest, self.scoring.width)
+        return self.space.rows("scores", self._longest, self.scoring.width)
 
     @property
     def _gradient(self) -> F64:
-        return self._space.numbers("gradient", len(self.index)) if self.arcs is None else self._own_gradient
+        return self.space.numbers("gradient", len(self.index)) if self.arcs is None else self._own_gradient
 
     @cached_property
     def _own_gradient(self) -> F64:
@@ -89,7 +89,7 @@ class Rows(Shard):
 
     @property
     def _row_gradient(self) -> F64:
-        return self._space.rows("row gradient", self.scoring.rows_with(self.at), self.scoring.width)
+        return self.space.rows("row gradient", self.scoring.rows_with(self.at), self.scoring.width)
 
     def _load(self, theta: F64) -> Point:
         point = self._point(theta, "weights", np.float64)
@@ -104,15 +104,15 @@ class Rows(Shard):
 
     def _point(self, theta: F64, name: str, kind: Any) -> Point:
         layout, scoring = self.scoring.layout, self.scoring
-        weights = self._space.numbers(name, len(self.index), kind)
-        rows = self._space.rows(f"{name} in rows", scoring.rows_with(self.at), scoring.width, kind)
+        weights = self.space.numbers(name, len(self.index), kind)
+        rows = self.space.rows(f"{name} in rows", scoring.rows_with(self.at), scoring.width, kind)
         self._taken(theta, weights)
         transitions = layout.transition_matrix(weights[layout.pairs : layout.arcs_at])
         return Point(weights, self.scoring.rows_of(weights, rows, self.at), transitions)
 
     def _h(self, along: Point, block: int) -> tuple[F64, ArcH]:
         a, b = self._tokens(block)
-        h = self._space.rows("h", b - a, self.scoring.width, self._kind_of_directions)
+        h = self.space.rows("h", b - a, self.scoring.width, self._kind_of_directions)
         self.scoring.scores(along.rows, along.weights, self.at, a, b, h)
         if self.added_h is not None:
             h += self.added_h

@@ -34,6 +34,8 @@ _POWER = 0.75
 # (Accepted after 1.0 had failed: 0.1 to 0.3, on both corpora.)
 _FIRST_STEP = 0.1
 _DESCENT = 0.3  # of the time, about
+_MOST_PAIRS, _FEWEST_PAIRS = 20, 6
+_ROOM = 10_000_000  # weights in all pairs: 80 MB in single precision
 _FEWEST = 1000  # sentences: with fewer, L-BFGS alone is as quick
 
 
@@ -75,11 +77,12 @@ class AutoState:
 
 @dataclass(frozen=True)
 class Auto:
-    """Stops as L-BFGS does. `epochs` of descent; `seed` of the order in which it sees the sentences."""
+    """Stops as L-BFGS does. `epochs` of descent; `seed` of the order in which it sees the sentences. `memory`: pairs
+    that L-BFGS keeps; None for as many as have room, 20 at the most."""
 
     tol: float = setting(1e-5, above=0.0, below=1.0)
     epochs: int = setting(8, least=0)
-    memory: int = setting(20, least=1)
+    memory: int | None = setting(None, least=1)
     gradient_tol: float | None = setting(None, least=0.0)
     seed: int = setting(0, least=0)
 
@@ -88,18 +91,18 @@ class Auto:
 
     def start(self, objective: Objective, theta: F64) -> AutoState:
         if objective.l1 > 0:
-            return self._followed(self._owlqn.start(objective, theta))
+            return self._followed(self._owlqn(len(theta)).start(objective, theta))
         descent = objective.descent() if self.epochs and not theta.any() else None
         if descent is None or descent.sentences < _FEWEST:
-            return self._followed(self._lbfgs(objective, 0).start(objective, theta))
+            return self._followed(self._lbfgs(objective, len(theta), 0).start(objective, theta))
         step_size = descent.best_step(theta, _STEPS, np.random.default_rng([self.seed, 0]))
         return AutoState(theta, math.inf, step_size=step_size)
 
     def step(self, objective: Objective, state: AutoState) -> AutoState:
         """An epoch of descent, or a step of what follows."""
         if isinstance(state.then, OWLQNState):
-            return self._followed(self._owlqn.step(objective, state.then), state)
-        lbfgs = self._lbfgs(objective, state.epoch)
+            return self._followed(self._owlqn(len(state.theta)).step(objective, state.then), state)
+        lbfgs = self._lbfgs(objective, len(state.theta), state.epoch)
         if state.then is not None:
             return self._followed(lbfgs.step(objective, state.then), state)
         if state.epoch < self.epochs:
@@ -111,28 +114,31 @@ class Auto:
         if state.then is None:
             return _DESCENT * state.epoch / max(1, self.epochs)
         if isinstance(state.then, OWLQNState):
-            return self._owlqn.fraction_done(state.then)
+            return self._owlqn(len(state.theta)).fraction_done(state.then)
         rest = fraction_done(state.then.values, self.tol)
         return _DESCENT + (1.0 - _DESCENT) * rest if state.epoch else rest
 
     def usual_work(self, objective: Objective) -> float:
         if objective.l1 > 0:
-            return self._owlqn.usual_work(objective)
+            return self._owlqn(1).usual_work(objective)
         descent = objective.descent() if self.epochs else None
         # with descent: chunking 0.40 (l2 = 2) and 0.48 (l2 = 0.5), Spanish entities 0.41 (l2 = 1)
         return 1.0 if descent is None or descent.sentences < _FEWEST else 0.43
 
     @property
     def vectors(self) -> int:
-        return 2 * self.memory + 8
+        return 2 * (self.memory or _FEWEST_PAIRS) + 8
 
-    @property
-    def _owlqn(self) -> OWLQN:
-        return OWLQN(memory=self.memory, tol=self.tol, gradient_tol=self.gradient_tol)
+    def _owlqn(self, size: int) -> OWLQN:
+        return OWLQN(memory=self._pairs(size), tol=self.tol, gradient_tol=self.gradient_tol)
 
-    def _lbfgs(self, objective: Objective, epochs: int) -> LBFGS:
+    def _pairs(self, size: int) -> int:
+        """How many pairs there are of so many weights."""
+        return self.memory or min(_MOST_PAIRS, max(_FEWEST_PAIRS, _ROOM // max(1, size)))
+
+    def _lbfgs(self, objective: Objective, size: int, epochs: int) -> LBFGS:
         """After so many epochs of descent."""
-        lbfgs = LBFGS(self.memory, self.tol, gradient_tol=self.gradient_tol, diagonal=objective.has_curvature)
+        lbfgs = LBFGS(self._pairs(size), self.tol, gradient_tol=self.gradient_tol, diagonal=objective.has_curvature)
         return replace(lbfgs, power=_POWER, refresh=0, first_step=_FIRST_STEP) if epochs else lbfgs
 
     def _descended(self, objective: Objective, state: AutoState) -> AutoState:
@@ -151,7 +157,7 @@ class Auto:
         theta = done.average if last else done.theta
         if math.isfinite(done.loss) and np.isfinite(done.theta).all() and np.isfinite(theta).all():
             return replace(state, theta=theta, value=done.loss, epoch=state.epoch + 1)
-        lbfgs = self._lbfgs(objective, 0)
+        lbfgs = self._lbfgs(objective, len(state.theta), 0)
         zero = lbfgs.start(objective, np.zeros_like(state.theta))
         # what was in vain counts as its own work
         zero = replace(zero, iteration=state.epoch, products=zero.products + state.epoch + 1)

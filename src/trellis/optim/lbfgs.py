@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trellis.optim.contract import Objective
 from trellis.optim.diagonal import diagonal_metric
 from trellis.optim.line_search import Counted, Point, wolfe_search
-from trellis.optim.quasi_newton import Changes, remember, times_inverse_hessian
+from trellis.optim.quasi_newton import Changes, remember_change, times_inverse_hessian
 from trellis.optim.settings import check_settings, setting
 from trellis.optim.stopping import ROUNDING, evaluate_start, fraction_done, is_flat, is_slow, latest
 from trellis.optim.vectors import dot, norm
@@ -109,8 +109,8 @@ class LBFGS:
         return replace(state, stuck=True, converged=self._flat(state))
 
     def _moved(self, state: LBFGSState, to: Point) -> LBFGSState:
-        s, y = to.theta - state.theta, to.gradient - state.gradient
-        changes, curvatures = remember(state.changes, state.curvatures, s, y, self.memory)
+        here, before = (to.theta, to.gradient), (state.theta, state.gradient)
+        changes, curvatures = remember_change(state.changes, state.curvatures, here, before, self.memory)
         new = replace(
             state,
             theta=to.theta,

@@ -72,11 +72,30 @@ def remember(
     changes: Changes, curvatures: tuple[float, ...], s: F64, y: F64, memory: int
 ) -> tuple[Changes, tuple[float, ...]]:
     """With the newest pair, if there is curvature in it, and without the oldest beyond `memory`."""
+    return remember_change(changes, curvatures, (s, y), None, memory)
+
+
+def remember_change(
+    changes: Changes,
+    curvatures: tuple[float, ...],
+    new: tuple[F64, F64],
+    old: tuple[F64, F64] | None,
+    memory: int,
+) -> tuple[Changes, tuple[float, ...]]:
+    """The same for s = theta' - theta and y = gradient' - gradient, from (theta', gradient') and (theta, gradient)."""
     curvatures = curvatures or tuple(dot(*pair) for pair in changes)
-    for kind in (np.float32, np.float64) if len(s) >= _MANY else (np.float64,):
+    for kind in (np.float32, np.float64) if len(new[0]) >= _MANY else (np.float64,):
         with np.errstate(over="ignore"):  # what has no room in single precision is kept in double
-            pair = s.astype(kind, copy=False), y.astype(kind, copy=False)
+            if old is None:
+                pair = new[0].astype(kind, copy=False), new[1].astype(kind, copy=False)
+            else:
+                pair = _difference(new[0], old[0], kind), _difference(new[1], old[1], kind)
         sy = dot(*pair)
         if math.isfinite(sy) and sy > _NO_CURVATURE * dot(pair[1], pair[1]):
             return (*changes, pair)[-memory:], (*curvatures, sy)[-memory:]
     return changes, curvatures
+
+
+def _difference(a: F64, b: F64, kind: Any) -> Floats:
+    """a - b, rounded once, without a vector of double precision on the way to one of single."""
+    return np.subtract(a, b, out=np.empty(len(a), kind), casting="same_kind")

@@ -67,9 +67,9 @@ def _fits(value: object, kind: Any, allowed: Range) -> bool:
         return kind in (str, int | str) and value in allowed.choices
     if kind is str:
         return False
-    if kind == float | None and value is None:
+    if kind in (float | None, int | None) and value is None:
         return True
-    if isinstance(value, bool) or not isinstance(value, Integral if kind in (int, int | str) else Real):
+    if isinstance(value, bool) or not isinstance(value, Integral if kind in (int, int | str, int | None) else Real):
         return False
     try:
         return math.isfinite(value) and allowed.holds(float(value))
@@ -83,6 +83,6 @@ def _expected(kind: Any, allowed: Range) -> str:
     choices = " or ".join(f"'{choice}'" for choice in allowed.choices)
     if kind is str:
         return choices
-    noun = "a whole number" if kind in (int, int | str) else "a number"
-    more = ", or None" if kind == float | None else f", or {choices}" if choices else ""
+    noun = "a whole number" if kind in (int, int | str, int | None) else "a number"
+    more = ", or None" if kind in (float | None, int | None) else f", or {choices}" if choices else ""
     return f"{noun}{allowed}{more}"

@@ -91,10 +91,15 @@ class HybridScoring:
         # attributes that have a row wherever they occur often enough
         self.wide = counts >= max(_DENSE_FROM, self.width // _SPARSE)
         dense = self.wide if occurrences is None else self.wide & (occurrences >= _OFTEN)
-        self.row_of = np.where(dense, np.cumsum(dense) - 1, -1).astype(np.int32)
+        self.dense = dense  # which attributes have a row
         self.rows = int(dense.sum())
         self.first_of_rows = layout.pair_start[:-1][dense]  # the number of each row's first weight
         self.sizes_of_rows = counts[dense]
+
+    @property
+    def row_of(self) -> I32:
+        """The row of each attribute, -1 for none: I32[attributes]. Made when asked for; it is large."""
+        return np.where(self.dense, np.cumsum(self.dense) - 1, -1).astype(np.int32)
 
     def mask(self) -> NDArray[np.uint8]:
         """Where a row has a weight, U8[rows, width]."""
@@ -109,18 +114,20 @@ class HybridScoring:
         first, count = self.layout.pair_start[:-1], np.diff(self.layout.pair_start)
         label = self.layout.pair_label.take(first, mode="clip").astype(np.int64) if self.layout.pairs else first
         single = np.where(count > 0, -1 - ((label << 44) + (first << 12) + count), -1)
-        return np.where(self.row_of >= 0, self.row_of, single)
+        row_of = self.row_of
+        return np.where(row_of >= 0, row_of, single)
 
     def bind(self, indptr: I64, ids: I32, values: F64 | None, share: bool = False) -> Occurrences:
         """Packed attributes -> what the loops read; `share`: what comes together is in groups, where that pays."""
         shared = find_shared(indptr, ids, self.layout.attributes) if share and values is None else None
+        row_of = self.row_of
         if shared is None:
-            return self._bound(indptr, ids, values, self.row_of, self.layout.pair_start)
-        groups = self._bound(shared.group_indptr, shared.group_ids, None, self.row_of, self.layout.pair_start)
+            return self._bound(indptr, ids, values, row_of, self.layout.pair_start)
+        groups = self._bound(shared.group_indptr, shared.group_ids, None, row_of, self.layout.pair_start)
         count = len(shared.group_indptr) - 1
         numbers = np.arange(self.rows, self.rows + count, dtype=np.int32)
         start = np.concatenate([self.layout.pair_start, np.full(count, self.layout.pair_start[-1])])
-        tokens = self._bound(shared.indptr, shared.ids, None, np.concatenate([self.row_of, numbers]), start)
+        tokens = self._bound(shared.indptr, shared.ids, None, np.concatenate([row_of, numbers]), start)
         return replace(tokens, first_group=self.rows, groups=groups)
 
     def _bound(self, indptr: I64, ids: I32, values: F64 | None, row_of: I32, start: I64) -> Occurrences:

@@ -196,14 +196,16 @@ def score_packed(
     """out[t, j] = sum of the weights of token t's attributes with label j, straight from packed attributes; 0 in the
     padding of out: F64[tokens, width].
 
-    `code: I64[attributes]` is a row, or says where single weights are (`singles_of`). Some tokens' codes are looked up
-    before they are used: those loads do not wait for one another, as they would between branches that depend on them.
+    `code: I64[attributes]` is a row, or says where single weights are (`singles_of`). Some tokens' codes and first
+    single weights are looked up before they are used: those loads do not wait for one another, as they would between
+    branches that depend on them.
     """
     valued, tokens = len(values) > 0, len(out)
     most = 0
     for t in range(tokens):
         most = max(most, indptr[t + 1] - indptr[t])
     row, single = np.empty(_AHEAD * most + 1, np.int64), np.empty(_AHEAD * most + 1, np.int64)
+    first_weight = np.empty(len(single))  # of each attribute with single weights; most have no more
     value, single_value = np.empty(len(row) if valued else 0), np.empty(len(row) if valued else 0)
     rows_at, singles_at = np.zeros(_AHEAD + 1, np.int64), np.zeros(_AHEAD + 1, np.int64)
     zeros = np.zeros((1, out.shape[1]))
@@ -218,13 +220,15 @@ def score_packed(
                 dense += found >= 0
                 sparse += found < -1
             rows_at[n + 1], singles_at[n + 1] = dense, sparse
+        for k in range(sparse):
+            first_weight[k] = weights[singles_of(single[k])[0]]
         for n in range(count):
             t = first + n
             sum_rows(rows, row, value, rows_at[n], rows_at[n + 1], zeros, 0, out, t)
             for k in range(singles_at[n], singles_at[n + 1]):
                 begin, end, label = singles_of(single[k])
                 v = single_value[k] if valued else 1.0
-                out[t, label] += weights[begin] * v  # most attributes have no more
+                out[t, label] += first_weight[k] * v
                 for p in range(begin + 1, end):
                     out[t, pair_label[p]] += weights[p] * v
 
