@@ -72,7 +72,7 @@ class OnlineShard:
         forbidden = np.zeros((0, layout.labels), bool) if shard.forbidden is None else shard.forbidden
         self.tokens = Tokens(
             shard.offsets, shard.gold, at.dense, at.row, at.row_value,
-            at.sparse, at.pair, layout.pair_label, at.pair_value,
+            at.sparse, at.pair, at.label, at.pair_value,
             mask, np.packbits(mask, axis=1, bitorder="little"), nothing, forbidden, *arcs,
             layout.arc_start, layout.arc_pair,
         )  # fmt: skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,27 +33,29 @@ F64 = NDArray[np.float64]
 
 _DENSE_FROM = 3  # labels; with many labels one in _SPARSE of them, or rows would be all zeros
 _SPARSE = 8
+_FEW = 256  # labels whose numbers fit into a byte
 _OFTEN = 6  # occurrences: a row is filled, and its gradient emptied and gathered, in every evaluation
 
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Per token: rows `row[dense[t]:dense[t + 1]]` and single weights `pair[sparse[t]:sparse[t + 1]]`; values are empty
-    when all are 1. What tokens have in common may be in `groups`, the same once more: rows from `first_group` on are
-    sums of what the groups have."""
+    """Per token: rows `row[dense[t]:dense[t + 1]]` and single weights `pair[sparse[t]:sparse[t + 1]]` with their
+    labels, U8 if these fit; values are empty when all are 1. What tokens have in common may be in `groups`, the same
+    once more: rows from `first_group` on are sums of what the groups have."""
 
     dense: I32
     row: I32
     row_value: F64
     sparse: I32
     pair: I32
+    label: NDArray[Any]
     pair_value: F64
     first_group: int = 0
     groups: Occurrences | None = None
 
     @property
-    def arrays(self) -> tuple[I32, I32, F64, I32, I32, F64]:
-        return self.dense, self.row, self.row_value, self.sparse, self.pair, self.pair_value
+    def arrays(self) -> tuple[I32, I32, F64, I32, I32, NDArray[Any], F64]:
+        return self.dense, self.row, self.row_value, self.sparse, self.pair, self.label, self.pair_value
 
     def without_groups(self) -> Occurrences:
         """Every token with all that it has."""
@@ -76,6 +79,7 @@ class Occurrences:
             self.row_value,
             np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self.sparse) - 1))]).astype(np.int32),
             np.concatenate([self.pair, groups.pair[pairs]])[order],
+            np.concatenate([self.label, groups.label[pairs]])[order],
             self.pair_value,
         )
 
@@ -133,13 +137,15 @@ class HybridScoring:
     def _bound(self, indptr: I64, ids: I32, values: F64 | None, row_of: I32, start: I64) -> Occurrences:
         dense, sparse = count_occurrences(indptr, ids, row_of, start)
         row, pair = np.empty(dense[-1], np.int32), np.empty(sparse[-1], np.int32)
+        label = np.empty(len(pair), np.uint8 if self.layout.labels <= _FEW else np.uint16)
         none = np.empty(0)
         row_value, pair_value = (none, none) if values is None else (np.empty(len(row)), np.empty(len(pair)))
         given = none if values is None else values
         split_occurrences(
-            indptr, ids, given, row_of, start, dense, sparse, row, row_value, pair, pair_value,
+            indptr, ids, given, row_of, start, self.layout.pair_label,
+            dense, sparse, row, row_value, pair, label, pair_value,
         )  # fmt: skip
-        return Occurrences(dense, row, row_value, sparse, pair, pair_value)
+        return Occurrences(dense, row, row_value, sparse, pair, label, pair_value)
 
     def rows_with(self, at: Occurrences | None) -> int:
         """How many rows there are, those of groups among them."""
@@ -151,13 +157,12 @@ class HybridScoring:
         spread_rows(weights, self.first_of_rows, self.sizes_of_rows, self.layout.pair_label, rows)
         if at is not None and at.groups is not None:
             groups = len(at.groups.dense) - 1
-            label = self.layout.pair_label
-            add_scores(0, groups, self.width, rows, weights, *at.groups.arrays, label, rows[self.rows :])
+            add_scores(0, groups, self.width, rows, weights, *at.groups.arrays, rows[self.rows :])
         return rows
 
     def scores(self, rows: F64, weights: F64, at: Occurrences, first: int, last: int, out: F64) -> None:
         """Scores of tokens first..last into out: F64[at least last - first, width]."""
-        add_scores(first, last, self.layout.labels, rows, weights, *at.arrays, self.layout.pair_label, out)
+        add_scores(first, last, self.layout.labels, rows, weights, *at.arrays, out)
 
     def scores_of_packed(self, rows: F64, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
         """Scores F64[tokens, width] of attributes that are scored once: nothing is sorted out beforehand."""
@@ -171,12 +176,11 @@ class HybridScoring:
         self, delta: F64, at: Occurrences, first: int, last: int, row_gradient: F64, gradient: F64
     ) -> None:
         """Adds what delta: F64[last - first, width] says of each weight; rows are gathered by `collect`."""
-        add_gradient(first, last, delta, *at.arrays, self.layout.pair_label, row_gradient, gradient)
+        add_gradient(first, last, delta, *at.arrays, row_gradient, gradient)
 
     def collect(self, row_gradient: F64, gradient: F64, at: Occurrences | None = None) -> None:
         """Rows back into the order of theta, those of groups as their attributes have them."""
         if at is not None and at.groups is not None:
             groups = len(at.groups.dense) - 1
-            below, label = row_gradient[self.rows :], self.layout.pair_label
-            add_gradient(0, groups, below, *at.groups.arrays, label, row_gradient, gradient)
+            add_gradient(0, groups, row_gradient[self.rows :], *at.groups.arrays, row_gradient, gradient)
         gather_rows(row_gradient, self.first_of_rows, self.sizes_of_rows, self.layout.pair_label, gradient)

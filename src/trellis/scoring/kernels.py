@@ -89,11 +89,13 @@ def split_occurrences(
     values: Array,
     row_of: Array,
     pair_start: Array,
+    pair_label: Array,
     dense: Array,
     sparse: Array,
     row: Array,
     row_value: Array,
     pair: Array,
+    label: Array,
     pair_value: Array,
 ) -> None:
     """Sorts each token's attributes into those with a row and the single weights of the others."""
@@ -112,6 +114,7 @@ def split_occurrences(
             else:
                 for p in range(pair_start[a], pair_start[a + 1]):
                     pair[s] = p
+                    label[s] = pair_label[p]
                     if valued:
                         pair_value[s] = values[k]
                     s += 1
@@ -129,8 +132,8 @@ def add_scores(
     row_value: Array,
     sparse: Array,
     pair: Array,
-    pair_value: Array,
     label: Array,
+    pair_value: Array,
     out: Array,
 ) -> None:
     """out[t - first, j] = sum of the weights of token t's attributes with label j; -inf in the padding."""
@@ -141,7 +144,7 @@ def add_scores(
     for t in range(first, last):
         sum_rows(rows, row, row_value, dense[t], dense[t + 1], begin, 0, out, t - first)
         for k in range(sparse[t], sparse[t + 1]):
-            out[t - first, label[pair[k]]] += weights[pair[k]] * (pair_value[k] if valued else 1.0)
+            out[t - first, label[k]] += weights[pair[k]] * (pair_value[k] if valued else 1.0)
 
 
 @part
@@ -243,8 +246,8 @@ def add_gradient(
     row_value: Array,
     sparse: Array,
     pair: Array,
-    pair_value: Array,
     label: Array,
+    pair_value: Array,
     row_gradient: Array,
     gradient: Array,
 ) -> None:
@@ -253,7 +256,7 @@ def add_gradient(
     for t in range(first, last):
         _add_to_rows(delta, t - first, row, row_value, dense[t], dense[t + 1], row_gradient)
         for k in range(sparse[t], sparse[t + 1]):
-            gradient[pair[k]] += delta[t - first, label[pair[k]]] * (pair_value[k] if valued else 1.0)
+            gradient[pair[k]] += delta[t - first, label[k]] * (pair_value[k] if valued else 1.0)
 
 
 @part

@@ -72,7 +72,7 @@ def _update(
                     row[j] = (max(v - less, 0.0) + min(v + less, 0.0)) / (1.0 + eta * l2 * part_of[j])
             for o in range(tokens.sparse[k], tokens.sparse[k + 1]):
                 p = tokens.pair[o]
-                g = d[tokens.label[tokens.pair[o]]] * (tokens.pair_value[o] if valued else 1.0)
+                g = d[tokens.label[o]] * (tokens.pair_value[o] if valued else 1.0)
                 squares.singles[p] += g * g
                 eta = step * gain.singles[p] / np.sqrt(squares.singles[p] + _NONE)
                 theta.singles[p] = _moved(theta.singles[p], g, eta, share.singles[p], l2, l1)

@@ -71,7 +71,7 @@ def note_label(tokens: Array, t: int, j: int, sign: float, theta: Array, change:
         if tokens.mask[r, j]:
             note(change, ROWS, r * width + j, sign * (tokens.row_value[k] if valued else 1.0))
     for k in range(tokens.sparse[t], tokens.sparse[t + 1]):
-        if tokens.label[tokens.pair[k]] == j:
+        if tokens.label[k] == j:
             note(change, SINGLES, tokens.pair[k], sign * (tokens.pair_value[k] if valued else 1.0))
 
 

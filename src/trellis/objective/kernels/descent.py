@@ -75,4 +75,4 @@ def _update(tokens: Array, t: int, nodes: Array, n: int, theta: Array, rates: Ar
     for k in range(tokens.sparse[t], tokens.sparse[t + 1]):
         p = tokens.pair[k]
         rate = rates.singles[p] * (tokens.pair_value[k] if valued else 1.0)
-        theta.singles[p] = rates.singles_kept[p] * theta.singles[p] - rate * nodes[n, tokens.label[tokens.pair[k]]]
+        theta.singles[p] = rates.singles_kept[p] * theta.singles[p] - rate * nodes[n, tokens.label[k]]

@@ -167,7 +167,7 @@ def _move(tokens: Array, first: int, length: int, room: Array, sign: float, l2: 
                 w[j] -= step * (v * change[j] * mask[j])
         for k in range(tokens.sparse[first + t], tokens.sparse[first + t + 1]):
             p = tokens.pair[k]
-            d = sign * change[tokens.label[tokens.pair[k]]] * (tokens.pair_value[k] if valued else 1.0)
+            d = sign * change[tokens.label[k]] * (tokens.pair_value[k] if valued else 1.0)
             fall = fall + d * (half * d - theta.singles[p])
             theta.singles[p] -= step * d
     for i in range(labels):

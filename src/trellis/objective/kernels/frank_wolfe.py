@@ -111,7 +111,7 @@ def gather_direction(tokens: Array, s: int, labels: int, d: Array) -> None:
                 n = singles
                 singles += 1
                 d.at_single[p], d.single[n], d.single_amount[n] = singles, p, 0.0
-            d.single_amount[n] += v * nodes[tokens.label[tokens.pair[k]]]
+            d.single_amount[n] += v * nodes[tokens.label[k]]
     for n in range(rows):
         mask, amount = tokens.mask[d.row[n]], d.amount[n]
         d.at_row[d.row[n]] = 0

@@ -19,7 +19,7 @@ Array = Any
 
 class Tokens(NamedTuple):
     """What does not change. Token t has rows `row[dense[t]:dense[t + 1]]`, single weights `pair[sparse[t]:sparse[t +
-    1]]`, and arc attributes `arc_id[arc[t]:arc[t + 1]]`, none at first tokens; arc attribute a has
+    1]]` with their labels, and arc attributes `arc_id[arc[t]:arc[t + 1]]`, none at first tokens; arc attribute a has
     weights `arc_start[a]:arc_start[a + 1]` for the label pairs `arc_pair` there. Values are empty when all are 1."""
 
     offsets: Array  # I64[sentences + 1]
@@ -29,7 +29,7 @@ class Tokens(NamedTuple):
     row_value: Array
     sparse: Array
     pair: Array
-    label: Array  # U16[pairs]: of each single weight
+    label: Array
     pair_value: Array
     mask: Array  # U8[rows, width]: where a row has a weight; elsewhere it stays 0
     bits: Array  # U8[rows, width / 8]: the same, a bit each
@@ -62,8 +62,7 @@ def score_token(tokens: Array, t: int, theta: Array, out: Array, r: int) -> None
         theta.rows, tokens.row, tokens.row_value, tokens.dense[t], tokens.dense[t + 1], tokens.nothing, 0, out, r
     )  # fmt: skip
     for k in range(tokens.sparse[t], tokens.sparse[t + 1]):
-        p = tokens.pair[k]
-        out[r, tokens.label[p]] += theta.singles[p] * (tokens.pair_value[k] if valued else 1.0)
+        out[r, tokens.label[k]] += theta.singles[tokens.pair[k]] * (tokens.pair_value[k] if valued else 1.0)
     if len(tokens.forbidden):
         for j in range(labels):
             out[r, j] = -np.inf if tokens.forbidden[t, j] else out[r, j]
@@ -77,7 +76,7 @@ def add_to_label(tokens: Array, t: int, j: int, amount: float, vector: Array) ->
         r = tokens.row[k]
         vector.rows[r, j] += amount * tokens.mask[r, j] * (tokens.row_value[k] if valued else 1.0)
     for k in range(tokens.sparse[t], tokens.sparse[t + 1]):
-        if tokens.label[tokens.pair[k]] == j:
+        if tokens.label[k] == j:
             vector.singles[tokens.pair[k]] += amount * (tokens.pair_value[k] if valued else 1.0)
 
 

@@ -65,7 +65,7 @@ def _move_tokens(
                     mean[j] += e
             for o in range(tokens.sparse[k], tokens.sparse[k + 1]):
                 p = tokens.pair[o]
-                e = d[tokens.label[tokens.pair[o]]] * (tokens.pair_value[o] if valued else 1.0)
+                e = d[tokens.label[o]] * (tokens.pair_value[o] if valued else 1.0)
                 pull = share.singles[p] * (mu.singles[p] + l2 * theta.singles[p])
                 theta.singles[p] -= eta * gain.singles[p] * (e + pull)
                 mu.singles[p] += e

@@ -62,7 +62,7 @@ def _descend(tokens: Array, rate: float, v: Array, room: Array) -> None:
                     row[j] -= x * d[j] * mask[j]
             for o in range(tokens.sparse[k], tokens.sparse[k + 1]):
                 x = rate * (tokens.pair_value[o] if valued else 1.0)
-                v.singles[tokens.pair[o]] -= x * d[tokens.label[tokens.pair[o]]]
+                v.singles[tokens.pair[o]] -= x * d[tokens.label[o]]
     for i in range(len(room.arcs)):
         for j in range(len(room.arcs)):
             v.transitions[i, j] -= rate * room.arcs[i, j] if v.seen[i, j] else 0.0
