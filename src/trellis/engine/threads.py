@@ -111,7 +111,11 @@ class ThreadedObjective:
             values.append(answer[0])
             shard.add_to(total, answer[1])
 
-        asked_in_order(self._pool, self.shards, ask, add)
+        if all(shard.answers_stay for shard in self.shards):
+            for shard, answer in zip(self.shards, list(self._pool.map(ask, self.shards)), strict=True):
+                add(shard, answer)
+        else:
+            asked_in_order(self._pool, self.shards, ask, add)
         return sum(values), total
 
     def descent(self) -> Descent | None:

@@ -24,6 +24,9 @@ from trellis.scoring.layout import WeightLayout
 from trellis.scoring.segments import SegmentLayout
 
 SHARD = 25_000  # tokens below which cutting costs more than it gains
+# Weights of all shards up to which answers are kept, to be added up all at once: that takes less than half as long as
+# each in its turn, when the sum has left the cache since the last one.
+_FEW = 1 << 22
 MOST = 16  # shards: enough threads for one machine; a fixed number, so that results do not depend on threads
 
 
@@ -34,8 +37,11 @@ def cut_into_shards(
     optimisers need it."""
     make = kind_of_shard(layout, examples, plain)
     # on each thread, one is asked after the other
-    shared = {"space": Space(by_thread=True)} if issubclass(make, Rows) else {}
-    return [make(layout, examples.part(a, b), loss, **shared) for a, b in cuts(examples.offsets)]
+    space = Space(by_thread=True)
+    shared = {"space": space} if issubclass(make, Rows) else {}
+    shards = [make(layout, examples.part(a, b), loss, **shared) for a, b in cuts(examples.offsets)]
+    space.keeps_answers = sum(len(shard.index) for shard in shards) <= _FEW
+    return shards
 
 
 def cuts(offsets: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -79,12 +79,16 @@ class Rows(Shard):
         return self.space.rows("scores", self._longest, self.scoring.width)
 
     @property
+    def answers_stay(self) -> bool:
+        # chains with attributes on arcs add what they find to the shard's answer, also those that are kept
+        return self.space.keeps_answers or self.arcs is not None
+
+    @property
     def _gradient(self) -> F64:
-        return self.space.numbers("gradient", len(self.index)) if self.arcs is None else self._own_gradient
+        return self._own_gradient if self.answers_stay else self.space.numbers("gradient", len(self.index))
 
     @cached_property
     def _own_gradient(self) -> F64:
-        """Where chains with attributes on arcs add what they find, also those that are kept."""
         return np.empty(len(self.index))
 
     @property

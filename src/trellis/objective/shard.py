@@ -65,6 +65,11 @@ class Shard(ABC):
         return self.loss.curvature_is is not None and self.moderate
 
     @property
+    def answers_stay(self) -> bool:
+        """Whether what it answers stays as it is while other shards are asked."""
+        return True
+
+    @property
     def sentences(self) -> int:
         return len(self.offsets) - 1
 

@@ -16,9 +16,11 @@ from trellis.rows import empty_rows
 
 
 class Space:
-    """Matrices by name, with what they held last. `by_thread`: every thread has its own."""
+    """Matrices by name, with what they held last. `by_thread`: every thread has its own, for shards in turn; then
+    `keeps_answers` says whether these have memory of their own all the same for what they answer."""
 
     def __init__(self, by_thread: bool = False):
+        self.keeps_answers = not by_thread
         self._by_thread = threading.local() if by_thread else None
         self._own: dict[tuple[str, Any], NDArray[Any]] = {}
 
