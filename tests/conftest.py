@@ -18,6 +18,8 @@ settings.load_profile("trellis")
 
 # every module that chooses between compiled loops and plain NumPy
 _CHOOSERS = [
+    "trellis.corpus.appending",
+    "trellis.corpus.columns",
     "trellis.corpus.intern",
     "trellis.features.numbering",
     "trellis.features.packed",

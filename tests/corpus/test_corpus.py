@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -159,3 +161,21 @@ def test_sentences_are_picked_by_their_numbers_in_any_order():
     assert found.sentences("tag") == [["Z", "X"], ["X", "Y"], ["Z", "X"]]
     assert [found.place(t) for t in (0, 3)] == ["f.txt:6", "f.txt:2"]
     assert len(corpus.picked(np.zeros(0, np.int64))) == 0
+
+
+def test_lists_of_sentences_are_made_without_looking_for_garbage_and_then_it_is_looked_for_again():
+    corpus = Corpus.from_lists({"word": [["a", "b"], [], ["a"]]})
+    assert corpus["word"].sentences(corpus.offsets) == [["a", "b"], [], ["a"]]
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        assert corpus.sentences("word") == [["a", "b"], [], ["a"]]
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_strings_of_a_slice_and_of_the_whole():
+    whole = Corpus.from_lists({"word": [["a", "b"], ["c", "b", "a", "c"]]})
+    assert whole["word"].values() == ["a", "b", "c", "b", "a", "c"]
+    assert whole.slice(0, 1)["word"].values() == ["a", "b"]

@@ -38,7 +38,9 @@ I64 = NDArray[np.int64]
 
 class JointShard:
     """Stages in such an order that lower ones come first, all over the same sentences, cut into the same blocks.
-    `index`: see `Shard`. `least`: nodes and arcs that are no more probable are not read."""
+    `index`, `answers_stay`: see `Shard`. `least`: nodes and arcs that are no more probable are not read."""
+
+    answers_stay = True
 
     def __init__(self, stages: Sequence[JointStage], least: float):
         self.stages, self.least = list(stages), least

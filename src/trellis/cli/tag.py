@@ -73,7 +73,7 @@ def tag(
     from trellis.corpus import stream_conll
     from trellis.errors import DataError, SettingError
     from trellis.files import open_bytes, same_file, write_all
-    from trellis.jit import announce
+    from trellis.jit import announce, threads_available
 
     began = time.perf_counter()
     if sum((marginals, kbest is not None, spans)) > 1:
@@ -108,7 +108,7 @@ def tag(
     with ExitStack() as stack:
         source = stack.enter_context(open_bytes(file))
         sink = open_sink(output, stack)
-        for piece in stream_conll(source, names, file, targets_of(crf), comments):
+        for piece in stream_conll(source, names, file, targets_of(crf), comments, crf.threads or threads_available()):
             if spans:
                 write_all(sink, _spans_of(crf, piece, sentences, min_confidence or 0.0, asked))
             elif kbest is not None:
@@ -128,7 +128,9 @@ def _with_labels(crf: Any, piece: Piece, marginals: bool, asked: dict[str, Any])
     """The piece with a column of labels, and one of LABEL:PROBABILITY for every label if wanted."""
     import numpy as np
 
+    from trellis.corpus.appending import append_column
     from trellis.corpus.columns import append_columns
+    from trellis.jit import threads_available
 
     if not piece.corpus.tokens:
         return append_columns(piece, [])
@@ -137,9 +139,11 @@ def _with_labels(crf: Any, piece: Piece, marginals: bool, asked: dict[str, Any])
         columns = [column.values() for column in crf.predict_columns(piece.corpus).values()]
         rows = crf.predict_marginals(piece.corpus) if marginals else {}
         named = {target: [f"{target}={label}" for label in labels] for target, labels in crf.classes_.items()}
+    elif not marginals:
+        return append_column(piece, crf.predict_column(piece.corpus, **asked), crf.threads or threads_available())
     else:
         columns = [crf.predict_column(piece.corpus, **asked).values()]
-        rows = {"": crf.predict_marginals(piece.corpus, **asked)} if marginals else {}
+        rows = {"": crf.predict_marginals(piece.corpus, **asked)}
         named = {"": crf.classes_}
     for target, parts in rows.items():
         for label, column in zip(named[target], np.concatenate(parts).T.tolist(), strict=True):

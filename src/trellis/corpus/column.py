@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import repeat
+from itertools import pairwise, repeat
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """While very many lists are made: Python would look through all objects again and again for some to throw away,
+    which takes longer than making the lists."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 @dataclass(frozen=True)
@@ -36,7 +51,18 @@ class Column:
 
     def values(self) -> list[str]:
         """One Python string per token (for output, not for computing)."""
-        return list(map(self.strings.__getitem__, self.ids.tolist()))
+        if len(self.ids) < len(self.strings):  # a slice, with the strings of the whole
+            return list(map(self.strings.__getitem__, self.ids.tolist()))
+        strings = np.empty(len(self.strings), object)
+        strings[:] = self.strings
+        found: list[str] = strings[self.ids].tolist()
+        return found
+
+    def sentences(self, offsets: NDArray[np.int64]) -> list[list[str]]:
+        """The same as a list for each sentence."""
+        values, cuts = self.values(), offsets.tolist()
+        with _no_collection():
+            return [values[a:b] for a, b in pairwise(cuts)]
 
     def compact(self) -> Column:
         """The column as a reader would have numbered it: only strings that occur, in order of first appearance."""

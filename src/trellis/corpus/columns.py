@@ -16,31 +16,34 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trellis.corpus.column import Column
 from trellis.corpus.corpus import Corpus, check_names, concatenate
-from trellis.corpus.fields import Fields, Text, cut_fields
-from trellis.corpus.intern import intern
+from trellis.corpus.fields import Text, cut_fields
+from trellis.corpus.intern import Bytes
+from trellis.corpus.pieces import BLANK_LINE, read_fields, read_pieces
 from trellis.errors import DataError, SettingError
 from trellis.files import read_bytes
+from trellis.jit import worthwhile
 
 MAX_SENTENCE = 1 << 26  # bytes; a file without blank lines is no column file
 CHUNK = 1 << 22  # bytes read at a time when a file is streamed
+_SEEN = 1 << 16  # bytes at the beginning that tell how long lines are
 _BEGUN = re.compile(rb"\n[ \t\r]*\Z")  # what may become a blank line
-_BLANK = re.compile(rb"\n[ \t\r]*\n")
 _SEPARATOR = re.compile(r"[ \t\r\n]")
 
 
-def read_conll(*paths: str | Path, columns: Sequence[str] | None = None, comments: bool = False) -> Corpus:
+def read_conll(
+    *paths: str | Path, columns: Sequence[str] | None = None, comments: bool = False, threads: int = 1
+) -> Corpus:
     """Reads column files into one corpus.
 
     `columns` names the columns from left to right (`_` for one to leave out); without it they are called
-    `c0, c1, ...`. With `comments`, lines that begin with `#` are left out. `-` is standard input.
+    `c0, c1, ...`. With `comments`, lines that begin with `#` are left out. `-` is standard input. `threads` read a
+    large file together; the corpus is the same for any number of them.
     """
     if not paths:
         raise SettingError("no file to read")
-    return concatenate([parse_conll(read_bytes(path), columns, path, comments) for path in paths])
+    return concatenate([parse_conll(read_bytes(path), columns, path, comments, threads=threads) for path in paths])
 
 
 def parse_conll(
@@ -51,6 +54,7 @@ def parse_conll(
     first_line: int = 1,
     optional: Sequence[str] = (),
     width: int | None = None,
+    threads: int = 1,
 ) -> Corpus:
     """Bytes of a column file -> corpus. `first_line` is the number of the first line in its file, `width` the number
     of columns that earlier parts of it had.
@@ -64,17 +68,15 @@ def parse_conll(
     if columns is not None:
         columns = check_names(columns.split(",") if isinstance(columns, str) else columns)
         width = len(columns) if not optional else width
-    named = columns if not optional else None
-    fields = cut_fields(Text(data, path, first_line), comments, width, named)
-    names = _names(columns, fields, optional)
-    buffer = np.frombuffer(data, np.uint8)
-    empty = Column(np.zeros(0, np.int32), [])
-    built = {
-        name: _column(data, buffer, fields.start[:, c], fields.end[:, c]) if len(fields.lines) else empty
-        for c, name in enumerate(names)
-        if name != "_"
-    }
-    return Corpus(built, fields.offsets, path, fields.lines, tuple(names))
+    text = Text(data, path, first_line)
+    read = None
+    if worthwhile(data.count(b"\n", 0, _SEEN) * max(1, len(data) // _SEEN)):
+        read = read_pieces(text, comments, width, lambda found: _names(columns, found, optional), threads)
+    if read is None:  # a small file, or one in which something is wrong; then it is said here
+        fields = cut_fields(text, comments, width, columns if not optional else None)
+        names = _names(columns, fields.start.shape[1], optional if len(fields.lines) else ())
+        read = read_fields(fields, Bytes(data), names)
+    return Corpus(read.columns, read.offsets, path, read.lines, tuple(read.names))
 
 
 @dataclass(frozen=True)
@@ -92,14 +94,15 @@ def stream_conll(
     path: str | Path | None = None,
     optional: Sequence[str] = (),
     comments: bool = False,
+    threads: int = 1,
 ) -> Iterator[Piece]:
     """Cuts a file or pipe into pieces of whole sentences as the bytes arrive.
 
     Each read takes what is there: a terminal or a slow pipe is answered sentence by sentence, a file comes
-    in large pieces. What comes before a bad sentence is given before its error is raised. `optional` and `comments`
-    as in `parse_conll`.
+    in large pieces. What comes before a bad sentence is given before its error is raised. `optional`, `comments`
+    and `threads` as in `parse_conll`.
     """
-    parse = partial(parse_conll, columns=columns, path=path, comments=comments, optional=optional)
+    parse = partial(parse_conll, columns=columns, path=path, comments=comments, optional=optional, threads=threads)
     waiting: list[bytes] = []  # an unfinished sentence
     tail, line = b"", 1
     width: int | None = None
@@ -119,7 +122,7 @@ def stream_conll(
                     yield from _up_to(error, data, line, partial(parse, width=width))
                 width = len(corpus.file_columns or ()) if corpus.tokens else width
                 yield Piece(data, line, corpus)
-            line += data.count(b"\n")
+            line += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")))
             waiting, tail = [rest], rest
         elif sum(map(len, waiting)) > MAX_SENTENCE:
             raise DataError(f"no blank line in {MAX_SENTENCE:,} bytes; sentences end with a blank line", path, line)
@@ -136,7 +139,7 @@ def _up_to(
     while error.line is not None:
         lines = data.split(b"\n", error.line - first_line)
         before = data[: len(data) - len(lines[-1])]
-        data = before[: max((blank.end() for blank in _BLANK.finditer(before)), default=0)]
+        data = before[: max((blank.end() for blank in BLANK_LINE.finditer(before)), default=0)]
         if not data:
             break
         try:
@@ -168,7 +171,7 @@ def append_columns(piece: Piece, columns: Sequence[Sequence[str]]) -> bytes:
     Comments and blank lines stay. Line ends become `\\n`, blanks at the ends of lines go. The separator is a tab if
     the piece has tabs, else a space.
     """
-    lines, separator = _lines(piece)
+    lines, separator = _lines(piece), separator_of(piece)
     suffixes = np.full(len(lines), b"", object)
     if columns:
         assert piece.corpus.lines is not None
@@ -180,7 +183,7 @@ def append_columns(piece: Piece, columns: Sequence[Sequence[str]]) -> bytes:
 
 def replace_columns(piece: Piece, columns: Sequence[Sequence[str]]) -> bytes:
     """The piece with columns of strings in place of each token's line; all else as by `append_columns`."""
-    lines, separator = _lines(piece)
+    lines, separator = _lines(piece), separator_of(piece)
     assert piece.corpus.lines is not None
     written = np.array([*map(bytes.rstrip, lines), b""], object)[:-1]  # an object array also where all are as long
     rows = map(separator.join, zip(*columns, strict=True))
@@ -189,12 +192,14 @@ def replace_columns(piece: Piece, columns: Sequence[Sequence[str]]) -> bytes:
     return out + b"\n" if lines else out
 
 
-def _lines(piece: Piece) -> tuple[list[bytes], str]:
-    """The lines of a piece, and what separates its columns."""
+def separator_of(piece: Piece) -> str:
+    """What stands between the columns of a piece: a tab if it has any."""
+    return "\t" if b"\t" in piece.data else " "
+
+
+def _lines(piece: Piece) -> list[bytes]:
     lines = piece.data.split(b"\n")
-    if lines[-1] == b"":
-        lines.pop()
-    return lines, "\t" if b"\t" in piece.data else " "
+    return lines[:-1] if lines[-1] == b"" else lines
 
 
 def _last_sentence_end(data: bytes) -> int:
@@ -202,16 +207,15 @@ def _last_sentence_end(data: bytes) -> int:
     at = data.rfind(b"\n\n")
     if at >= 0:
         return at + 2
-    blank = [found.end() for found in _BLANK.finditer(data)]  # only spaces, or Windows line ends
+    blank = [found.end() for found in BLANK_LINE.finditer(data)]  # only spaces, or Windows line ends
     return blank[-1] if blank else 0
 
 
-def _names(columns: Sequence[str] | None, fields: Fields, optional: Sequence[str]) -> list[str]:
-    width = fields.start.shape[1]
+def _names(columns: Sequence[str] | None, width: int, optional: Sequence[str]) -> list[str]:
     if columns is None:
         return [f"c{i}" for i in range(width)]
     names = list(columns)
-    if not optional or not len(fields.lines):
+    if not optional:
         return names
     absent = [name for name in optional if name in names]
     missing = len(names) - width
@@ -223,9 +227,3 @@ def _names(columns: Sequence[str] | None, fields: Fields, optional: Sequence[str
             name += "_"
         names.append(name)
     return names[:width]
-
-
-def _column(data: bytes, buffer: NDArray[np.uint8], start: NDArray[np.int64], end: NDArray[np.int64]) -> Column:
-    ids, first = intern(buffer, np.ascontiguousarray(start), np.ascontiguousarray(end))
-    spans = zip(start[first].tolist(), end[first].tolist(), strict=True)
-    return Column(ids, [data[a:b].decode("utf-8") for a, b in spans])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -66,9 +65,7 @@ class Corpus:
 
     def sentences(self, name: str) -> list[list[str]]:
         """One column as lists of strings, a list per sentence."""
-        values = self[name].values()
-        cuts = self.offsets.tolist()
-        return [values[a:b] for a, b in itertools.pairwise(cuts)]
+        return self[name].sentences(self.offsets)
 
     def slice(self, start: int, stop: int) -> Corpus:
         """Sentences start..stop as a corpus of their own; the string tables are shared."""

@@ -13,8 +13,8 @@ from trellis.errors import DataError
 
 MAX_LINE = 1 << 20  # bytes; a longer line is a binary file or a mistake
 _BOM = b"\xef\xbb\xbf"
-_SPACE = np.zeros(256, bool)
-_SPACE[[9, 10, 13, 32]] = True
+BLANK = np.zeros(256, bool)
+BLANK[[9, 10, 13, 32]] = True  # the bytes between fields
 
 I64 = NDArray[np.int64]
 
@@ -26,6 +26,11 @@ class Text:
     data: bytes
     path: str | Path | None = None
     first_line: int = 1
+
+    @property
+    def begin(self) -> int:
+        """The first byte behind the mark of byte order, which may be at the beginning of a file."""
+        return len(_BOM) if self.first_line == 1 and self.data.startswith(_BOM) else 0
 
     def error(self, what: str, line: int) -> DataError:
         """An error on a line of this text, counted from 0."""
@@ -55,8 +60,7 @@ def cut_fields(text: Text, comments: bool, width: int | None, names: Sequence[st
     newlines = np.flatnonzero(buffer == 10)
     ends = np.append(newlines, len(buffer)) if len(buffer) and buffer[-1] != 10 else newlines
     begins = np.concatenate([[0], newlines + 1])[: len(ends)]
-    if text.first_line == 1 and text.data.startswith(_BOM):
-        begins[0] = len(_BOM)
+    begins[:1] = text.begin
     lengths = ends - begins
     if lengths.max(initial=0) > MAX_LINE:
         what = f"a line of {lengths.max():,} bytes; at most {MAX_LINE:,} are read (is this a column file?)"
@@ -97,7 +101,7 @@ def _check_characters(text: Text) -> None:
 def _runs_of_ink(buffer: NDArray[np.uint8], begins: I64, ends: I64, comment: NDArray[np.bool_]) -> tuple[I64, I64]:
     """Start and end of every run of bytes that are neither space nor comment nor the mark of byte order."""
     inked = np.zeros(len(buffer) + 2, bool)  # a blank before and after
-    np.logical_not(_SPACE[buffer], out=inked[1:-1])
+    np.logical_not(BLANK[buffer], out=inked[1:-1])
     inked[: 1 + int(begins[0]) if len(begins) else 1] = False
     for line in np.flatnonzero(comment).tolist():
         inked[begins[line] + 1 : ends[line] + 1] = False

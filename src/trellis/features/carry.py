@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.features.hashing import HashNumbering
-from trellis.features.keys import Found
 from trellis.features.kind import FeatureKind
 from trellis.features.numbering import Numbering
 from trellis.features.templates import TemplateFeatures, domains
@@ -58,6 +57,6 @@ def _numbers(
         parts = zip(template.parts, theirs.templates[before.members[0]].parts, strict=True)
         tables = [values(domain[part.view], old_domain[earlier.view]) for part, earlier in parts]
         digits = [table[digit] for table, digit in zip(tables, group.keys.split(group.values), strict=True)]
-        found = before.numbers(Found(before.keys.joined(digits, len(group.values))))
+        found = before.numbers(before.keys.joined(digits, len(group.values)))
         numbers[group.base : group.base + len(group.values)] = found
     return numbers

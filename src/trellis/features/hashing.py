@@ -13,10 +13,10 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.corpus.threads import on_threads
 from trellis.features.keys import Found, join
-from trellis.features.numbering import on_threads
 from trellis.features.packed import Packed, Some, pack
-from trellis.features.reading import Positions, Reading, Single
+from trellis.features.reading import Positions, Prepared, Reading, Single
 from trellis.features.template import Template
 
 I32 = NDArray[np.int32]
@@ -55,29 +55,29 @@ class HashNumbering:
     ) -> tuple[HashNumbering, Packed]:
         """There is nothing to learn: the corpus in numbers."""
         numbering = cls(tuple(templates), size if templates else 0)
-        return numbering, numbering._pack(reading, numbering.shortcuts(reading), True, threads)
+        return numbering, numbering._pack(reading, numbering.prepared(reading), True, threads)
 
-    def shortcuts(self, reading: Reading) -> dict[int, I32]:
-        """For templates of one part with one value: attribute numbers by type."""
+    def prepared(self, reading: Reading) -> Prepared:
+        """What `find` needs of a whole corpus, for all its parts."""
         out = {}
         for k, template in enumerate(self.templates):
             table = reading.tables[template.parts[0].view] if len(template.parts) == 1 else None
             if isinstance(table, Single):
                 out[k] = self._place(_mix(np.full(len(table.value), _seed(template)), table.value))
-        return out
+        return Prepared(out)
 
-    def find(self, reading: Reading, shortcuts: dict[int, I32]) -> Packed:
+    def find(self, reading: Reading, prepared: Prepared) -> Packed:
         """A corpus in numbers; -1 where a template has no value."""
-        return self._pack(reading, shortcuts, drop=False)
+        return self._pack(reading, prepared, drop=False)
 
-    def _pack(self, reading: Reading, shortcuts: dict[int, I32], drop: bool, threads: int = 1) -> Packed:
+    def _pack(self, reading: Reading, prepared: Prepared, drop: bool, threads: int = 1) -> Packed:
         positions = Positions(reading)
         positions.prepare(self.templates)
 
         def one(k: int) -> I32 | Some:
             template = self.templates[k]
-            if k in shortcuts:
-                return shortcuts[k].take(positions.of(template.parts[0]))
+            if k in prepared.by_type:
+                return prepared.by_type[k].take(positions.of(template.parts[0]))
             found = Found(np.full(reading.tokens, _seed(template)))
             for j in range(len(template.parts)):
                 found = join(found, template, j, positions, _mix)

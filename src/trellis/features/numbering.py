@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol, TypeVar
+from functools import cached_property, partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trellis.corpus.threads import on_threads
 from trellis.features.keys import Found, Keys
-from trellis.features.packed import Packed, Some, pack
-from trellis.features.reading import Positions, Reading, Single
+from trellis.features.lookup import Lookup
+from trellis.features.packed import Packed, Some, pack, pack_written
+from trellis.features.quick import Quick
+from trellis.features.reading import Positions, Prepared, Reading, Single
 from trellis.features.template import Part, Template
 from trellis.jit import worthwhile
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -33,29 +34,16 @@ class Group:
     base: int
 
     @cached_property
-    def table(self) -> tuple[I32, int]:
-        from trellis.features.kernels import build_table
-
-        bits = max(4, int(2 * len(self.values)).bit_length())
-        return build_table(self.values, bits), bits
-
-    @cached_property
     def by_value(self) -> I32:
         """For templates of one part: the attribute number of each value; the last place is for -1."""
         number = np.full(self.keys.sizes[0] + 1, -1, np.int32)
         number[self.values] = np.arange(self.base, self.base + len(self.values), dtype=np.int32)
         return number
 
-    def numbers(self, found: Found) -> I32:
+    def numbers(self, keys: I64) -> I32:
         """Attribute numbers of keys, -1 for the unknown."""
-        if worthwhile(len(found.key)):
-            from trellis.features.kernels import find_keys
-
-            ids = np.empty(len(found.key), np.int32)
-            find_keys(self.values, *self.table, found.key, self.base, ids)
-            return ids
-        at = np.searchsorted(self.values, found.key)
-        known = self.values.take(at, mode="clip") == found.key if len(self.values) else np.zeros(len(at), bool)
+        at = np.searchsorted(self.values, keys)
+        known = self.values.take(at, mode="clip") == keys if len(self.values) else np.zeros(len(at), bool)
         return np.where(known, at + self.base, -1).astype(np.int32)
 
 
@@ -89,7 +77,8 @@ class Numbering:
 
         found = on_threads(seen, len(members), threads)
         bases = np.cumsum([0, *(len(one.values) for one in found)]).tolist()
-        rows, every = _rows(templates, reading)
+        rows, count = _rows(templates, reading)
+        every = np.empty((count, reading.tokens), np.int32)
         some: list[list[Some]] = [[] for _ in members]
 
         def write(g: int) -> None:
@@ -100,34 +89,49 @@ class Numbering:
         packed = pack(every, [one for several in some for one in several], drop=True)
         return cls(tuple(templates), tuple(groups)), packed
 
-    def shortcuts(self, reading: Reading) -> dict[int, I32]:
-        """For templates of one part with one value: attribute numbers by type."""
-        out = {}
+    def prepared(self, reading: Reading) -> Prepared:
+        """What `find` needs of a whole corpus, for all its parts."""
+        by_type: dict[int, I32] = {}
         for group in self.groups:
             for k in group.members:
                 parts = self.templates[k].parts
                 table = reading.tables[parts[0].view] if len(parts) == 1 else None
                 if isinstance(table, Single):
-                    out[k] = group.by_value[table.value]
-        return out
+                    by_type[k] = group.by_value[table.value]
+        if not worthwhile(reading.tokens) or any(group.keys.ranks for group in self.groups):
+            return Prepared(by_type)
+        rows, _ = _rows(self.templates, reading)
+        own = {k: self._group_of[k] for k, row in enumerate(rows) if row >= 0}
+        return Prepared(by_type, Quick.of(self.templates, own, self.groups, reading, by_type, self._lookup))
 
-    def find(self, reading: Reading, shortcuts: dict[int, I32]) -> Packed:
+    def find(self, reading: Reading, prepared: Prepared) -> Packed:
         """A corpus in the learnt numbers; what was never seen is -1."""
+        quick, (rows, count) = prepared.quick, _rows(self.templates, reading)
         positions = Positions(reading)
-        rows, every = _rows(self.templates, reading)
+        every = np.empty((count if quick is None else 0, reading.tokens), np.int32)
         some = []
-        for group in self.groups:
-            slow = [k for k in group.members if k not in shortcuts]
-            for k in group.members:
-                if k in shortcuts:
-                    np.take(shortcuts[k], positions.of(self.templates[k].parts[0]), out=every[rows[k]], mode="clip")
-            found = group.keys.find([self.templates[k] for k in slow], positions)
+        for g, group in enumerate(self.groups):
+            slow = [k for k in group.members if rows[k] < 0 or (quick is None and k not in prepared.by_type)]
+            found = group.keys.find([self.templates[k] for k in slow], positions) if slow else []
             for k, one in zip(slow, found, strict=True):
+                ids = group.numbers(one.key) if quick is None else self._lookup.find(g, one.key)
                 if one.token is None:
-                    every[rows[k]] = group.numbers(one)
+                    every[rows[k]] = ids
                 else:
-                    some.append(Some(group.numbers(one), one.token, one.weight))
+                    some.append(Some(ids, one.token, one.weight))
+        if quick is not None:
+            return pack_written(count, reading.tokens, partial(quick.find, reading), some)
+        for k, of_type in prepared.by_type.items():
+            np.take(of_type, positions.of(self.templates[k].parts[0]), out=every[rows[k]], mode="clip")
         return pack(every, some)
+
+    @cached_property
+    def _group_of(self) -> dict[int, int]:
+        return {k: g for g, group in enumerate(self.groups) for k in group.members}
+
+    @cached_property
+    def _lookup(self) -> Lookup:
+        return Lookup.of(self.groups)
 
 
 def grouped(templates: Sequence[Template]) -> list[tuple[int, ...]]:
@@ -138,15 +142,15 @@ def grouped(templates: Sequence[Template]) -> list[tuple[int, ...]]:
     return [tuple(members) for members in groups.values()]
 
 
-def _rows(templates: Sequence[Template], reading: Reading) -> tuple[list[int], I32]:
-    """For templates with one value at every token a row each, and room for the rows: I32[rows, tokens]. The others,
-    with any number of values, have the row -1."""
+def _rows(templates: Sequence[Template], reading: Reading) -> tuple[list[int], int]:
+    """Rows for templates with one value at every token, and how many these are. The others, with any number of values,
+    have the row -1."""
     rows, count = [], 0
     for template in templates:
         every = all(isinstance(reading.tables[part.view], Single) for part in template.parts)
         rows.append(count if every else -1)
         count += every
-    return rows, np.empty((count, reading.tokens), np.int32)
+    return rows, count
 
 
 class _Seen(Protocol):
@@ -202,11 +206,3 @@ class _SeenKeys:
                 some.append(Some(out, token, weight))
         self.ids = self.ids[:0]
         return some
-
-
-def on_threads(work: Callable[[int], Answer], count: int, threads: int) -> list[Answer]:
-    """work(0), work(1), ... in order."""
-    if threads <= 1 or count <= 1:
-        return [work(n) for n in range(count)]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, range(count)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,9 @@ from trellis.features.inputs import Inputs
 from trellis.jit import worthwhile
 from trellis.lattice import Allowed
 from trellis.lattice.segments import SpanAttributes, gathered
+
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -113,29 +116,54 @@ class Some:
     weight: NDArray[np.float64] | None = None
 
 
-def pack(every: NDArray[np.int32], some: Sequence[Some] = (), drop: bool = False) -> Packed:
+def pack(every: I32, some: Sequence[Some] = (), drop: bool = False) -> Packed:
     """Puts together, token by token, what templates found at every token, I32[templates, tokens], and at some. With
     `drop`, -1 is left out."""
-    valued = any(one.weight is not None and np.any(one.weight != 1.0) for one in some)
     if not worthwhile(every.size):
-        return _pack_plainly(every, some, valued, drop)
-    from trellis.features.kernels import count_every, count_some, place_every, place_some
+        return _pack_plainly(every, some, drop)
+    from trellis.features.kernels import count_every, place_every
 
     counts = np.zeros(every.shape[1] + 1, np.int64)
     count_every(every, drop, counts)
+    return _placed(counts, lambda cursor, out: place_every(every, drop, cursor, out), some, drop)
+
+
+def pack_written(width: int, tokens: int, write: Callable[[I64, I32], None], some: Sequence[Some]) -> Packed:
+    """The same where so many templates that find something at every token write it themselves: `write(indptr, out)`
+    puts their numbers for token t into `out[indptr[t]:indptr[t] + width]`."""
+    counts = np.full(tokens + 1, width, np.int64)
+    counts[0] = 0
+
+    def place(cursor: I64, out: I32) -> None:
+        write(cursor, out)
+        cursor += width
+
+    return _placed(counts, place, some, False)
+
+
+def _placed(counts: I64, place: Callable[[I64, I32], None], some: Sequence[Some], drop: bool) -> Packed:
+    """`counts[t + 1]`: how many numbers at token t are not from `some`; `place(cursor, out)` writes these and moves the
+    cursors behind them."""
+    from trellis.features.kernels import count_some, place_some
+
     for one in some:
         count_some(one.ids, one.token, drop, counts)
     indptr = np.cumsum(counts)
     out, cursor = np.empty(indptr[-1] + 1, np.int32), indptr[:-1].copy()
-    values = np.ones(indptr[-1] if valued else 0)
-    place_every(every, drop, cursor, out)
+    values = np.ones(indptr[-1] if _valued(some) else 0)
+    place(cursor, out)
     for one in some:
         weight = np.ones(len(one.ids)) if one.weight is None else one.weight
         place_some(one.ids, one.token, weight, drop, cursor, out, values)
-    return Packed(indptr, out[:-1], values if valued else None)
+    return Packed(indptr, out[:-1], values if _valued(some) else None)
 
 
-def _pack_plainly(every: NDArray[np.int32], some: Sequence[Some], valued: bool, drop: bool) -> Packed:
+def _valued(some: Sequence[Some]) -> bool:
+    """Whether there is a value other than 1."""
+    return any(one.weight is not None and bool(np.any(one.weight != 1.0)) for one in some)
+
+
+def _pack_plainly(every: I32, some: Sequence[Some], drop: bool) -> Packed:
     """The same for small inputs, without a compiler."""
     templates, tokens = every.shape
     if not some and not drop:
@@ -147,4 +175,4 @@ def _pack_plainly(every: NDArray[np.int32], some: Sequence[Some], valued: bool, 
     order = np.argsort(token, kind="stable")
     order = order[ids[order] >= 0] if drop else order
     indptr = np.concatenate([[0], np.cumsum(np.bincount(token[order], minlength=tokens))]).astype(np.int64)
-    return Packed(indptr, ids[order], weight[order] if valued else None)
+    return Packed(indptr, ids[order], weight[order] if _valued(some) else None)

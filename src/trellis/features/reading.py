@@ -8,9 +8,10 @@ real ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import repeat
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ from trellis.features.template import Part, Template, View
 from trellis.labels import runs
 from trellis.lattice import Allowed
 from trellis.lattice.segments import SpanAttributes
+
+if TYPE_CHECKING:
+    from trellis.features.quick import Quick
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -72,18 +76,27 @@ Table = Single | Several
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """What finding attributes in all parts of a corpus has in common. `by_type`: for templates of one part with one
+    value, the attribute number of each type, `I32[types]`; `quick`: what the compiled way reads."""
+
+    by_type: Mapping[int, I32]
+    quick: Quick | None = None
+
+
+@dataclass(frozen=True)
 class Reading:
     """`types[source]: I32[tokens]`, the type of every token; `known[source]`, how many types there are (those from
-    `known` on are the outside positions); one table for each view; the labels each token may have, if not all."""
+    `known` on are the outside positions); one table for each view; what was
+    prepared to find attributes of labels and of transitions; the labels each token may have, if not all."""
 
     offsets: I64
     types: Mapping[str, I32]
     known: Mapping[str, int]
     reach: int
     tables: Mapping[View, Table]
-    # attribute numbers by type, for templates of one part: what the last look-up would give, prepared once
-    shortcuts: dict[int, I32] = field(default_factory=dict)
-    arc_shortcuts: dict[int, I32] = field(default_factory=dict)
+    labels: Prepared | None = None
+    transitions: Prepared | None = None
     allowed: Allowed | None = None
     spans: SpanAttributes | None = None
     inputs: Inputs | None = None
@@ -113,9 +126,6 @@ class Positions:
 
     def __init__(self, reading: Reading):
         self.reading = reading
-        lengths = np.diff(reading.offsets)
-        self._first = np.repeat(reading.offsets[:-1], lengths)
-        self._length = np.repeat(lengths, lengths)
         self._found: dict[tuple[str, int, bool], I32] = {}
         self._counts: dict[tuple[str, int, bool], I64] = {}
 
@@ -142,6 +152,17 @@ class Positions:
             types = self.reading.known[source] + 2 * self.reading.reach
             self._counts[key] = np.bincount(self.of(part), minlength=types)
         return self._counts[key]
+
+    @cached_property
+    def _first(self) -> I64:
+        """The first token of each token's sentence."""
+        return np.repeat(self.reading.offsets[:-1], np.diff(self.reading.offsets))
+
+    @cached_property
+    def _length(self) -> I64:
+        """The length of each token's sentence."""
+        lengths = np.diff(self.reading.offsets)
+        return np.repeat(lengths, lengths)
 
     def _look(self, source: str, row: int, absolute: bool) -> I32:
         types, known, reach = self.reading.types[source], self.reading.known[source], self.reading.reach

@@ -123,8 +123,8 @@ class TemplateFeatures:
         reading = _reading(corpus, types, known, evaluated, self._domains, self._indexes, self.templates)
         return replace(
             reading,
-            shortcuts=self.labels.shortcuts(reading),
-            arc_shortcuts=self.transitions.shortcuts(reading),
+            labels=self.labels.prepared(reading),
+            transitions=self.transitions.prepared(reading),
             allowed=None if self.dictionary is None else self.dictionary.allowed(corpus[self.dictionary.column]),
             spans=None if self.spans is None else self.spans.transform(corpus[self.spans.column], corpus.offsets),
             inputs=None if self.inputs is None else self.inputs.transform(corpus),
@@ -133,11 +133,13 @@ class TemplateFeatures:
     def transform(self, corpus: Corpus | Reading, first: int = 0) -> Packed:
         """A corpus in the learnt numbers; what was never seen is -1."""
         reading = self.translated(corpus)
-        packed = self.labels.find(reading, reading.shortcuts)
+        assert reading.labels is not None
+        assert reading.transitions is not None
+        packed = self.labels.find(reading, reading.labels)
         packed = replace(packed, allowed=reading.allowed, spans=reading.spans, inputs=reading.inputs)
         if not self.transitions.templates:
             return packed
-        return replace(packed, arcs=self.transitions.find(reading, reading.arc_shortcuts))
+        return replace(packed, arcs=self.transitions.find(reading, reading.transitions))
 
     def names(self) -> list[str]:
         """The name of every attribute, by number."""

@@ -73,8 +73,7 @@ class ProbableTagger(Tagger[Chain], ABC, Generic[Chain]):
 
     def predict(self, X: Sentences, constraints: Constraints | None = None) -> list[list[str]]:
         """The best labels: a list for each sentence."""
-        names = self.predict_column(X, constraints).values()
-        return [names[a:b] for a, b in pairwise(token_offsets(X).tolist())]
+        return self.predict_column(X, constraints).sentences(token_offsets(X))
 
     def predict_ids(self, X: Sentences, constraints: Constraints | None = None) -> I32:
         """The best label of every token as a number into `classes_`, I32[tokens]: `predict` without strings."""

@@ -38,9 +38,7 @@ class Tagger(Trained[Chain], ABC, Generic[Chain]):
 
     def predict(self, X: Sentences) -> list[list[str]]:
         """The best labels: a list for each sentence."""
-        ids, offsets = self.predict_ids(X), token_offsets(X)
-        names = list(map(self._model.labels.__getitem__, ids.tolist()))
-        return [names[a:b] for a, b in zip(offsets.tolist(), offsets[1:].tolist(), strict=False)]
+        return self.predict_column(X).sentences(token_offsets(X))
 
     def predict_ids(self, X: Sentences) -> NDArray[np.int32]:
         """The best label of every token as a number into `classes_`, I32[tokens]: `predict` without strings."""

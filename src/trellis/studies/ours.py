@@ -15,6 +15,7 @@ from trellis.corpus import Corpus, parse_conll, read_conll
 from trellis.engine import ThreadedObjective
 from trellis.errors import ConvergenceWarning
 from trellis.features import Packed, TemplateFeatures, templates_for
+from trellis.jit import threads_available
 from trellis.losses import find_loss
 from trellis.models import CRF, load
 from trellis.objective import L2, Examples, Shard, cut_into_shards
@@ -132,7 +133,7 @@ def fit(task: Task, threads: int, iterations: int | None = None, optimizer: str 
 
 def tag(crf: CRF, path: str | Path, columns: Sequence[str]) -> list[list[str]]:
     """Text file -> labels as strings."""
-    return crf.predict(read_conll(path, columns=columns))
+    return crf.predict(read_conll(path, columns=columns, threads=crf.threads or threads_available()))
 
 
 def warm_up(columns: Sequence[str], target: str, features: str, optimizer: str = "auto") -> None:
