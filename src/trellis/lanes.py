@@ -27,12 +27,21 @@ _LN2_LOW = 1.42860682030941723212e-6
 _ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest integer in the lowest bits
 
 
+class _Quiet(np.ndarray):
+    """Numbers that may become infinite without a word, as in a register."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        with np.errstate(all="ignore"):
+            found = getattr(ufunc, method)(*(np.asarray(x) for x in inputs), **options)
+        return found.view(_Quiet) if isinstance(found, np.ndarray) else found
+
+
 def _plain() -> dict[str, Any]:
     """The same without a compiler."""
 
     def load(a: Array, i: int, j: int) -> Lanes:
         assert 0 <= j <= a.shape[1] - LANES
-        return a[i, j : j + LANES].copy()
+        return a[i, j : j + LANES].copy().view(_Quiet)
 
     def load_doubles(a: Array, i: int, j: int) -> Lanes:
         return load(a, i, j).astype(np.float64)
@@ -51,13 +60,13 @@ def _plain() -> dict[str, Any]:
         "load": load,
         "load_doubles": load_doubles,
         "store": store,
-        "splat": lambda x: np.full(LANES, x),
+        "splat": lambda x: np.full(LANES, x).view(_Quiet),
         "multiply_add": multiply_add,
         "larger": np.maximum,
         "smaller": np.minimum,
-        "where_positive": lambda test, v: np.where(test > 0.0, v, 0.0),
-        "where_bits": lambda bits, v: np.where((int(bits) >> np.arange(LANES)) & 1, v, 0.0),
-        "where_above": lambda test, bound, v, other: np.where(test > bound, v, other),
+        "where_positive": lambda test, v: np.where(test > 0.0, v, 0.0).view(_Quiet),
+        "where_bits": lambda bits, v: np.where((int(bits) >> np.arange(LANES)) & 1, v, 0.0).view(_Quiet),
+        "where_above": lambda test, bound, v, other: np.where(test > bound, v, other).view(_Quiet),
         "total": lambda v: float(v.sum()),
         "highest": lambda v: float(v.max()),
         "power_of_two": power_of_two,

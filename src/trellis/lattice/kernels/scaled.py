@@ -116,8 +116,9 @@ def scaled_marginals(
             n = begin + count - 1 - w
             s, length = order[n], group.length[w]
             redo[s] = group.far[w] or _dies(group, w)
-            log_z[s] = group.peaks[w] + top * max(length - 1, 0) - log_scales(group, w)
-            if redo[s]:
+            if not redo[s]:
+                log_z[s] = group.peaks[w] + top * max(length - 1, 0) - log_scales(group, w)
+            else:
                 fill_rows(group, w, group.alpha, 0.0)
                 fill_rows(group, w, group.psi, 0.0)
                 for t in range(length if len(base) > 0 else 0):
