@@ -50,6 +50,9 @@ def _plain() -> dict[str, Any]:
         assert 0 <= j <= a.shape[1] - LANES
         a[i, j : j + LANES] = v
 
+    def chosen(test: Any, v: Any, other: Any) -> Lanes:
+        return np.asarray(np.where(test, v, other)).view(_Quiet)
+
     def power_of_two(shifted: Lanes) -> Lanes:
         return ((shifted.view(np.int64) + 1023) << 52).view(np.float64)
 
@@ -64,9 +67,9 @@ def _plain() -> dict[str, Any]:
         "multiply_add": multiply_add,
         "larger": np.maximum,
         "smaller": np.minimum,
-        "where_positive": lambda test, v: np.where(test > 0.0, v, 0.0).view(_Quiet),
-        "where_bits": lambda bits, v: np.where((int(bits) >> np.arange(LANES)) & 1, v, 0.0).view(_Quiet),
-        "where_above": lambda test, bound, v, other: np.where(test > bound, v, other).view(_Quiet),
+        "where_positive": lambda test, v: chosen(test > 0.0, v, 0.0),
+        "where_bits": lambda bits, v: chosen((int(bits) >> np.arange(LANES)) & 1, v, 0.0),
+        "where_above": lambda test, bound, v, other: chosen(test > bound, v, other),
         "total": lambda v: float(v.sum()),
         "highest": lambda v: float(v.max()),
         "power_of_two": power_of_two,
