@@ -11,7 +11,7 @@ import trellis
 
 PACKAGE = Path(trellis.__file__).parent
 FILES = sorted([*PACKAGE.glob("**/*kernels.py"), *PACKAGE.glob("**/kernels/*.py")])
-IN_ANY_ORDER = {"kernel", "part"}
+IN_ANY_ORDER = {"kernel", "part", "apart"}
 
 
 def innermost_loops(function):

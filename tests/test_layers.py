@@ -15,7 +15,7 @@ import trellis
 PACKAGE = Path(trellis.__file__).parent
 
 # helpers without a room: each may import those before it, and every room may import them all
-GROUND = ["errors", "files", "lazy", "memory", "rows", "jit", "lanes_compiled", "lanes"]
+GROUND = ["errors", "files", "lazy", "memory", "rows", "jit_parts", "jit", "lanes_compiled", "lanes"]
 
 LAYERS = [
     {"labels"},

@@ -63,26 +63,32 @@ def threads_available() -> int:
 
 def kernel(function: Function) -> Function:
     """Compiles a function for many threads: no GIL, cached on disk, results that keep infinities."""
-    return _compiled(function, _FASTMATH, False)
+    return _compiled(function, _FASTMATH)
 
 
 def part(function: Function) -> Function:
-    """A piece of kernels, always inlined.
+    """A piece of kernels, always inlined; Python cannot call it."""
+    return _compiled(function, _FASTMATH, "PartCompiler")
 
-    Not only for speed: a piece that stayed a function would be found compiled alone in the process that compiles it,
-    and compiled for its caller in one that reads the cache, and the two may round differently.
-    """
-    return _compiled(function, _FASTMATH, True)
+
+def apart(function: Function) -> Function:
+    """A large piece that a kernel calls at several places, and that stays a function there."""
+    return _compiled(function, _FASTMATH, "ApartCompiler")
 
 
 def ordered_kernel(function: Function) -> Function:
     """A kernel whose sums are taken as they are written: (a + b) - c is not a + (b - c) where numbers are large."""
-    return _compiled(function, _FASTMATH - {"reassoc"}, False)
+    return _compiled(function, _FASTMATH - {"reassoc"})
 
 
 def ordered_part(function: Function) -> Function:
     """A piece of such kernels."""
-    return _compiled(function, _FASTMATH - {"reassoc"}, True)
+    return _compiled(function, _FASTMATH - {"reassoc"}, "PartCompiler")
+
+
+def alone(piece: Any) -> Any:
+    """A piece as a kernel of its own, for who wants to call or to time just that."""
+    return kernel(piece.py_func) if compiling() else piece
 
 
 def compiling() -> bool:
@@ -98,7 +104,8 @@ def _numba() -> Any:
     return numba
 
 
-def _compiled(function: Function, fastmath: set[str], inline: bool) -> Function:
+def _compiled(function: Function, fastmath: set[str], compiler: str | None = None) -> Function:
+    """`compiler`: the one of `jit_parts`, for a piece."""
     numba = _numba()
     config: Any = numba.config
     folder = _cache_folder()
@@ -107,9 +114,14 @@ def _compiled(function: Function, fastmath: set[str], inline: bool) -> Function:
         before = config.CACHE_DIR
         config.CACHE_DIR = folder or before
         try:
-            # pieces are compiled with the kernels that they are part of, and kept with these
-            keep = folder is not None and not inline
-            decorate = numba.njit(nogil=True, cache=keep, fastmath=fastmath, forceinline=inline)
+            how: dict[str, Any] = {"cache": folder is not None}
+            if compiler is not None:
+                from trellis import jit_parts
+
+                # kept with the kernels that they are part of
+                how = {"cache": False, "no_cpython_wrapper": True, "pipeline_class": getattr(jit_parts, compiler)}
+                how["forceinline"] = compiler == "PartCompiler"
+            decorate = numba.njit(nogil=True, fastmath=fastmath, no_cfunc_wrapper=True, **how)
             return cast(Function, _without_literals(decorate(function)))
         finally:
             config.CACHE_DIR = before
@@ -149,6 +161,6 @@ def _fingerprint() -> str:
     package = Path(__file__).parent
     digest = hashlib.sha256()
     kernels = [*package.glob("lanes*.py"), *package.glob("**/*kernels.py"), *package.glob("**/kernels/*.py")]
-    for file in sorted([Path(__file__), *kernels]):
+    for file in sorted([*package.glob("jit*.py"), *kernels]):
         digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]

@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from online_reference import InOrder, make_problem, problems
 
-from trellis.objective.kernels.kbest import k_best_paths, room_for_k
+from trellis.jit import alone
+from trellis.objective.kernels import kbest
 from trellis.objective.rules.arow import ArowRule
 from trellis.objective.rules.mira import MiraRule
 from trellis.objective.rules.passive_aggressive import MARGINS, PassiveAggressiveRule
@@ -102,9 +103,9 @@ def test_the_k_best_paths_are_those_of_an_enumeration(problem, seed, k):
     theta = np.random.default_rng(seed).normal(size=problem.size)
     (shard,) = problem.online().shards
     (taken,) = shard.taken([theta])
-    search = room_for_k(shard.tokens, taken, k)
+    search = alone(kbest.room_for_k)(shard.tokens, taken, k)
     for s in shard.sentences.tolist():
-        count, gold_score = k_best_paths(shard.tokens, s, taken, search)
+        count, gold_score = alone(kbest.k_best_paths)(shard.tokens, s, taken, search)
         length = len(problem.tokens_of(s))
         found = [tuple(search.path[n, :length].tolist()) for n in range(count)]
         scores = sorted((theta @ problem.counts(s, path) for path in problem.paths(s)), reverse=True)

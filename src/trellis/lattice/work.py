@@ -192,6 +192,8 @@ class WorkChain:
             self.space[:] = [np.empty((rows, self.scores.shape[1])) for _ in range(4)]
         alpha, beta, step, unused = (kept[:rows] for kept in self.space)
         nodes = unused[: len(self.scores)]
+        for kept in (alpha, beta, step):
+            kept.fill(0.0)
         scaled_marginals(
             self.scores, self.transitions, self.offsets, order, True, nodes, arcs, log_z, redo, base, alpha, beta, step
         )

@@ -17,8 +17,8 @@ from trellis.objective.examples import I64, Examples
 from trellis.objective.shard import Shard
 from trellis.objective.space import Space
 from trellis.scoring.hybrid import HybridScoring, Occurrences
-from trellis.scoring.kernels import number_by_appearance
 from trellis.scoring.layout import WeightLayout
+from trellis.scoring.occurring import number_by_appearance
 
 if TYPE_CHECKING:
     from trellis.scoring.arcs import ArcChains

@@ -15,7 +15,7 @@ from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.shard import Shard
 from trellis.scoring.hybrid import HybridScoring, Occurrences
-from trellis.scoring.kernels import number_by_appearance
+from trellis.scoring.occurring import number_by_appearance
 from trellis.scoring.segments import SegmentLayout, SpanScoring
 
 F64 = NDArray[np.float64]

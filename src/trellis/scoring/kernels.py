@@ -15,14 +15,12 @@ _AHEAD = 64  # tokens whose attributes are looked up before they are used
 
 
 @kernel
-def mark_pairs(indptr: Array, ids: Array, gold: Array, attributes: int, labels: int) -> Array:
-    """A bit for each (attribute, label) seen at one token: U64[attributes, words of 64 labels]."""
-    seen = np.zeros((attributes, (labels + 63) // 64), np.uint64)
+def mark_pairs(indptr: Array, ids: Array, gold: Array, seen: Array) -> None:
+    """A bit for each (attribute, label) seen at one token into seen: U64[attributes, words of 64 labels]."""
     for t in range(len(gold)):
         word, bit = gold[t] // 64, np.uint64(1) << np.uint64(gold[t] % 64)
         for k in range(indptr[t], indptr[t + 1]):
             seen[ids[k], word] |= bit
-    return seen
 
 
 @kernel
@@ -47,12 +45,8 @@ def list_pairs(seen: Array, labels: int) -> Array:
 
 
 @kernel
-def number_by_appearance(ids: Array, attributes: int) -> Array:
-    """New numbers for the attributes that occur, in order of appearance: I32[occurrences], and the old number of
-    each, I64[distinct]. Weights of rare attributes are then read one after the other."""
-    number = np.full(attributes, -1, np.int32)
-    old = np.empty(attributes, np.int64)
-    new = np.empty(len(ids), np.int32)
+def note_appearances(ids: Array, number: Array, old: Array, new: Array) -> int:
+    """See `occurring.number_by_appearance`; number[a] is -1 for all a. Returns how many different ones there are."""
     distinct = 0
     for k in range(len(ids)):
         a = ids[k]
@@ -61,7 +55,7 @@ def number_by_appearance(ids: Array, attributes: int) -> Array:
             old[distinct] = a
             distinct += 1
         new[k] = number[a]
-    return new, old[:distinct].copy()
+    return distinct
 
 
 @kernel

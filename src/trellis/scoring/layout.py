@@ -137,10 +137,8 @@ def observed_layout(
             from trellis.scoring.restricted import attributes_at
 
             indptr, ids, _ = attributes_at(allowed.open, indptr, ids)
-        if labels_at is None:
-            seen = mark_pairs(indptr, ids, gold, attributes, labels)
-        else:
-            seen = mark_pairs(*_once_a_label(indptr, ids, labels_at), attributes, labels)
+        seen = np.zeros((attributes, (labels + 63) // 64), np.uint64)
+        mark_pairs(*((indptr, ids, gold) if labels_at is None else _once_a_label(indptr, ids, labels_at)), seen)
         start, label = list_pairs(seen, labels)
     if all_transitions:
         follows = np.ones((labels, labels), bool)

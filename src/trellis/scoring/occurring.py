@@ -12,6 +12,16 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 
+def number_by_appearance(ids: I32, attributes: int) -> tuple[I32, I64]:
+    """New numbers for the attributes that occur, in order of appearance: I32[occurrences], and the old number of
+    each, I64[distinct]. Weights of rare attributes are then read one after the other."""
+    from trellis.scoring.kernels import note_appearances
+
+    new, old = np.empty(len(ids), np.int32), np.empty(min(attributes, len(ids)), np.int64)
+    distinct = note_appearances(ids, np.full(attributes, -1, np.int32), old, new)
+    return new, old[:distinct].copy()
+
+
 @dataclass(frozen=True)
 class Occurring:
     """Token t has the attributes `ids[start[t]:start[t + 1]]` with these values."""

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.scoring.sharing_kernels import determined, heads_of
+from trellis.scoring.occurring import number_by_appearance
+from trellis.scoring.sharing_kernels import determined
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -55,7 +56,7 @@ def find_shared(indptr: I64, ids: I32, attributes: int) -> Shared | None:
     parts, sizes, members = [matrix[:, alone]], [np.zeros(1, np.int64)], []
     groups = 0
     for together in chosen:
-        number, heads = heads_of(matrix, together[0], attributes)
+        number, heads = _numbered(matrix[:, together[0]], attributes)
         often = np.bincount(number) >= _OFTEN
         there = often[number]
         new = np.where(often, np.cumsum(often) - 1 + attributes + groups, _NONE).astype(np.int32)
@@ -71,6 +72,14 @@ def find_shared(indptr: I64, ids: I32, attributes: int) -> Shared | None:
         np.cumsum(np.concatenate(sizes)),
         np.concatenate(members),
     )
+
+
+def _numbered(column: I32, attributes: int) -> tuple[I32, I64]:
+    """The different numbers of a column, numbered in order of appearance: I32[tokens], and the first token of each."""
+    number, old = number_by_appearance(column.copy(), attributes)
+    heads = np.empty(len(old), np.int64)
+    heads[number[::-1]] = np.arange(len(number) - 1, -1, -1)  # of several tokens the one that is written last stays
+    return number, heads
 
 
 def _choose(distinct: I64, implied: NDArray[np.bool_], tokens: int) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Compiled loops that find columns of attribute numbers which determine others."""
+"""A compiled loop that finds columns of attribute numbers which determine others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def determined(matrix: Array, attributes: int, most: int) -> Array:
     distinct, implied = np.zeros(columns, np.int64), np.zeros((columns, columns), np.bool_)
     head = np.empty(attributes, np.int64)  # the first token with a number
     for c in range(columns):
-        head[:] = -1
+        for a in range(attributes):
+            head[a] = -1
         for t in range(tokens):
             a = matrix[t, c]
             if head[a] < 0:
@@ -33,20 +34,3 @@ def determined(matrix: Array, attributes: int, most: int) -> Array:
                 t += 1
             implied[c, d] = t == tokens
     return distinct, implied
-
-
-@kernel
-def heads_of(matrix: Array, column: int, attributes: int) -> Array:
-    """The different numbers of a column, numbered in order of appearance: I32[tokens], and the first token of each,
-    I64[groups]."""
-    tokens = len(matrix)
-    number, which = np.full(attributes, -1, np.int32), np.empty(tokens, np.int32)
-    heads, groups = np.empty(tokens, np.int64), 0
-    for t in range(tokens):
-        a = matrix[t, column]
-        if number[a] < 0:
-            number[a] = groups
-            heads[groups] = t
-            groups += 1
-        which[t] = number[a]
-    return which, heads[:groups].copy()

@@ -74,8 +74,9 @@ def enter_group(group: Array, positions: int, scores: Array, limit: float) -> No
     """psi = exp(score - largest of its position). Sentences with scores that are further apart than the limit are
     marked, and get a psi of 1."""
     width, psi = scores.shape[1], group.psi
-    group.far[:] = False
-    group.peaks[:] = 0.0
+    for w in range(len(group.far)):
+        group.far[w] = False
+        group.peaks[w] = 0.0
     for t in range(positions):
         for w in range(group.active[t]):
             r = group.first[t] + w

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from trellis.jit import part
+from trellis.jit import apart, part
 from trellis.lanes import LANES, load, multiply_add, splat, store
 
 Array = Any
@@ -29,7 +29,7 @@ def in_panels(matrix: Array, out: Array) -> None:
         j += registers * LANES
 
 
-@part
+@apart
 def products(x: Array, r: int, count: int, panels: Array, y: Array, q: int) -> None:
     """y[q + w] = x[r + w] matrix for w < count, rounded up to whole ROWS: what is behind is read and written, too."""
     width = x.shape[1]
@@ -84,7 +84,7 @@ def _one(x: Array, r: int, panels: Array, at: int, y: Array, q: int, j: int) -> 
     store(y, q + 3, j, d)
 
 
-@part
+@apart
 def add_outer(x: Array, r: int, z: Array, q: int, count: int, out: Array) -> None:
     """out[i, j] += sum over w < count of x[r + w, i] z[q + w, j]; out: F64[width, width]."""
     width = x.shape[1]

@@ -74,7 +74,7 @@ def scaled_marginals(
     `order` lists the sentences by length. Written: nodes F64[tokens, width] (may be the scores themselves; rows of
     flagged sentences hold nothing of use), arcs F64[labels, labels] (the expected number of each transition is
     added up over sentences not flagged), log_z F64[sentences], redo BOOL[sentences]; and where base is not empty, what
-    `kept` says, zeros for flagged sentences.
+    `kept` says, zeros for flagged sentences; it is zero beforehand.
     """
     width, labels, sentences = scores.shape[1], len(transitions), len(order)
     top, bottom, forbidden = spread_of(transitions)
@@ -85,7 +85,11 @@ def scaled_marginals(
         exp_into(transitions[i], top, factors[i, :labels])
     across, down = np.empty((width * width // LANES, LANES)), np.empty((width * width // LANES, LANES))
     in_panels(factors, across)
-    in_panels(factors.T.copy(), down)
+    turned = np.zeros((width, width))
+    for i in range(labels):
+        for j in range(labels):
+            turned[j, i] = factors[i, j]
+    in_panels(turned, down)
     most, longest = 0, 0
     for begin in range(0, sentences, GROUP):
         rows = 0
@@ -94,9 +98,6 @@ def scaled_marginals(
             longest = max(longest, offsets[order[n] + 1] - offsets[order[n]])
         most = max(most, rows)
     group, sums = room_for_groups(GROUP, longest, most, width), np.zeros((width, width))
-    kept_alpha[:] = 0.0
-    kept_beta[:] = 0.0
-    kept_step[:] = 0.0
     for begin in range(0, sentences, GROUP):
         count = min(GROUP, sentences - begin)
         for w in range(count):  # from the longest on

@@ -20,12 +20,15 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from trellis.lattice.kernels.vector import exp_into
+from trellis.jit import alone
+from trellis.lattice.kernels import vector
 from trellis.objective import PlainShard
 from trellis.studies.clock import timed
 from trellis.studies.tsuboi.problem import Problem
 
 F64 = NDArray[np.float64]
+
+exp_into = alone(vector.exp_into)
 
 _LITTLE = 8192  # numbers that stay in the cache, to compare an exponential with an addition
 
