@@ -63,6 +63,7 @@ def _plain() -> dict[str, Any]:
         "load": load,
         "load_doubles": load_doubles,
         "store": store,
+        "prefetch": lambda a, i, j: None,
         "splat": lambda x: np.full(LANES, x).view(_Quiet),
         "multiply_add": multiply_add,
         "larger": np.maximum,
@@ -91,6 +92,7 @@ assert PAD % LANES == 0
 load: Any = _operations["load"]  # (a: F64 or F32[rows, columns], i, j) -> a[i, j:j + LANES]
 load_doubles: Any = _operations["load_doubles"]  # the same, in double precision whatever the array is
 store: Any = _operations["store"]  # (a, i, j, v): a[i, j:j + LANES] = v
+prefetch: Any = _operations["prefetch"]  # (a, i, j): a[i, j] will be asked for soon; it need not be there
 splat: Any = _operations["splat"]  # x in all lanes
 multiply_add: Any = _operations["multiply_add"]  # x y + c, with one rounding where the machine can
 larger: Any = _operations["larger"]  # of each pair

@@ -107,6 +107,24 @@ def operations_on(count: int) -> dict[str, Any]:
         return types.void(a, types.intp, types.intp, v), generate
 
     @intrinsic
+    def prefetch(typing: Any, a: Any, i: Any, j: Any) -> Any:
+        if not is_rows(a):
+            return None
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            array = context.make_array(a)(context, builder, args[0])
+            at = cgutils.get_item_pointer(context, builder, a, array, args[1:], wraparound=False, boundscheck=False)
+            byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+            kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            # to be read, to be kept in all caches, data
+            hints = [ir.Constant(number, hint) for hint in (0, 3, 1)]
+            builder.call(function, [builder.bitcast(at, byte), *hints])
+            return context.get_dummy_value()
+
+        return types.void(a, types.intp, types.intp), generate
+
+    @intrinsic
     def splat(typing: Any, x: Any) -> Any:
         return doubles(types.float64), lambda context, builder, _, args: spread(builder, vectors[doubles], args[0])
 
@@ -203,6 +221,7 @@ def operations_on(count: int) -> dict[str, Any]:
         "load": load,
         "load_doubles": load_doubles,
         "store": store,
+        "prefetch": prefetch,
         "splat": splat,
         "multiply_add": operation(multiply_add, 3),
         "larger": operation(larger, 2),

@@ -6,7 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,7 +25,7 @@ from trellis.training.estimate import Estimate, array_bytes, estimate, refined, 
 
 if TYPE_CHECKING:
     from trellis.engine import ThreadedObjective
-    from trellis.objective import Examples
+    from trellis.objective import Examples, Order
     from trellis.optim import Optimizer
 
 F64 = NDArray[np.float64]
@@ -68,6 +68,25 @@ class HeldOut(Protocol):
     def tokens(self) -> int: ...
 
     def __call__(self, theta: F64, /) -> float: ...
+
+
+@dataclass(frozen=True)
+class _Restoring:
+    """Development data that are shown weights in another order than theirs."""
+
+    held_out: HeldOut
+    order: Order
+
+    @property
+    def content(self) -> object:
+        return self.held_out.content
+
+    @property
+    def tokens(self) -> int:
+        return self.held_out.tokens
+
+    def __call__(self, theta: F64, /) -> float:
+        return self.held_out(self.order.restored(theta))
 
 
 class Fitting:
@@ -147,14 +166,22 @@ class Fitting:
     ) -> Outcome:
         """Trains on shards, from theta, to weights that are numbers."""
         from trellis.engine import ThreadedObjective
+        from trellis.objective import L2, order_by_appearance
+        from trellis.optim import traits_of
 
+        # other priors may be about certain weights, and boosting goes by their numbers
+        any_order = isinstance(prior, L2) and traits_of(type(optimizer)).uses_prior
+        order = order_by_appearance(shards, len(theta)) if any_order else None
+        if order is not None:
+            theta, dev = order.of(theta), None if dev is None else _Restoring(dev, order)
+            self._made_from |= {"order of weights": "by appearance"} if self._file is not None else {}
         give_back()  # what preparing the data took
         keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
         with ThreadedObjective(shards, len(theta), prior, threads, self._estimator.l1, **keeps) as objective:
             outcome = self.train(objective, optimizer, theta, dev, data)
         if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
             raise DataError("training led to weights that are no numbers; are there extreme feature values?")
-        return outcome
+        return outcome if order is None else replace(outcome, theta=order.restored(outcome.theta))
 
     def train(
         self,

@@ -1,5 +1,6 @@
 """One shard of an objective, and priors."""
 
+from trellis.objective.appearance import Order, order_by_appearance
 from trellis.objective.cutting import cut_into_shards
 from trellis.objective.examples import Examples
 from trellis.objective.plain import PlainShard
@@ -11,10 +12,12 @@ __all__ = [
     "Around",
     "Examples",
     "Hyperbolic",
+    "Order",
     "PlainShard",
     "Prior",
     "Priors",
     "PriorsOfParts",
     "Shard",
     "cut_into_shards",
+    "order_by_appearance",
 ]

@@ -21,6 +21,7 @@ from trellis.objective.space import Space
 from trellis.objective.windows import WindowShard
 from trellis.scoring.explicit import ExplicitLayout
 from trellis.scoring.layout import WeightLayout
+from trellis.scoring.occurring import Appearances
 from trellis.scoring.segments import SegmentLayout
 
 SHARD = 25_000  # tokens below which cutting costs more than it gains
@@ -38,7 +39,9 @@ def cut_into_shards(
     make = kind_of_shard(layout, examples, plain)
     # on each thread, one is asked after the other
     space = Space(by_thread=True)
-    shared = {"space": space} if issubclass(make, Rows) else {}
+    shared: dict[str, Any] = {}
+    if issubclass(make, Rows):
+        shared = {"space": space, "appearances": Appearances(layout.attributes)}
     shards = [make(layout, examples.part(a, b), loss, **shared) for a, b in cuts(examples.offsets)]
     space.keeps_answers = sum(len(shard.index) for shard in shards) <= _FEW
     return shards

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from trellis.lattice.local import LocalChain
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.plain import F64, Point, Rows
-from trellis.objective.space import Space
 from trellis.scoring.layout import WeightLayout
 
 
 class LocalShard(Rows):
-    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss, space: Space | None = None):
-        super().__init__(layout, examples, loss, space)
+    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss, **shared: Any):
+        super().__init__(layout, examples, loss, **shared)
         self._arc_sums = np.zeros((0, 0))
 
     def _chain(self, point: Point, block: int, keep: bool = False) -> LocalChain:

@@ -18,7 +18,7 @@ from trellis.objective.shard import Shard
 from trellis.objective.space import Space
 from trellis.scoring.hybrid import HybridScoring, Occurrences
 from trellis.scoring.layout import WeightLayout
-from trellis.scoring.occurring import number_by_appearance
+from trellis.scoring.occurring import Appearances, number_by_appearance
 
 if TYPE_CHECKING:
     from trellis.scoring.arcs import ArcChains
@@ -40,11 +40,20 @@ class Point:
 class Rows(Shard):
     """What shards have in common whose scores are dense rows. Forbidden labels have scores of -inf."""
 
-    def __init__(self, layout: WeightLayout, examples: Examples, loss: Loss, space: Space | None = None):
-        """`space` for what is used up within a question; its own, if not given."""
+    def __init__(
+        self,
+        layout: WeightLayout,
+        examples: Examples,
+        loss: Loss,
+        space: Space | None = None,
+        appearances: Appearances | None = None,
+    ):
+        """`space` for what is used up within a question; its own, if not given. `appearances`: of attributes in the
+        shards before this one."""
         super().__init__(examples, loss)
         self.space = Space() if space is None else space
-        ids, attributes = number_by_appearance(examples.ids, layout.attributes)
+        appearances = Appearances(layout.attributes) if appearances is None else appearances
+        ids, attributes = appearances.show(examples.ids)
         self.arcs, arc_attributes = _bound(examples, layout)
         local, self.index = layout.restricted(attributes, arc_attributes)
         self.scoring = HybridScoring(local, np.bincount(ids, minlength=local.attributes))

@@ -1,7 +1,7 @@
 """theta -> scores of every (token, label), and the transpose: the compiled way.
 
-Attributes seen with three or more labels (more where there are many labels) have a dense row of weights, padded to
-whole vectors, with zeros where there is no weight; the rest, most attributes but few occurrences, are single weights.
+Attributes seen with several labels and often enough have a dense row of weights, padded to whole vectors, with zeros
+where there is no weight; the rest, most attributes but few occurrences, are single weights.
 (Measured on CoNLL-2000: all sparse 170 + 182 ms for scores and gradient, all dense 53 + 97, mixed 49 + 44.)
 """
 
@@ -33,8 +33,11 @@ F64 = NDArray[np.float64]
 
 _DENSE_FROM = 3  # labels; with many labels one in _SPARSE of them, or rows would be all zeros
 _SPARSE = 8
+_LEAST = 2  # labels of an attribute that has a row where this pays
 _FEW = 256  # labels whose numbers fit into a byte
-_OFTEN = 6  # occurrences: a row is filled, and its gradient emptied and gathered, in every evaluation
+# What an occurrence costs as single weights, for each of these, and as a row, for each number in it; and what a row
+# costs in every evaluation, to be filled, emptied and gathered, for each weight and each number in it.
+_SINGLE, _NUMBER, _KEPT, _FILLED = 4.0, 0.2, 4.0, 1.0
 
 
 @dataclass(frozen=True)
@@ -88,13 +91,18 @@ class HybridScoring:
     """A layout cut into rows and single weights."""
 
     def __init__(self, layout: WeightLayout, occurrences: I64 | None = None):
-        """`occurrences: I64[attributes]` of each attribute, where that is known: a row has to be worth its making."""
+        """`occurrences: I64[attributes]` of each attribute, where known: then a row has to be worth its making in
+        every evaluation."""
         self.layout = layout
         self.width = padded(layout.labels)
         counts = np.diff(layout.pair_start)
         # attributes that have a row wherever they occur often enough
-        self.wide = counts >= max(_DENSE_FROM, self.width // _SPARSE)
-        dense = self.wide if occurrences is None else self.wide & (occurrences >= _OFTEN)
+        self.wide = (counts >= _LEAST) & (_SINGLE * counts > _NUMBER * self.width)
+        if occurrences is None:
+            dense = counts >= max(_DENSE_FROM, self.width // _SPARSE)
+        else:
+            saved = occurrences * (_SINGLE * counts - _NUMBER * self.width)
+            dense = self.wide & (saved > _FILLED * self.width + _KEPT * counts)
         self.dense = dense  # which attributes have a row
         self.rows = int(dense.sum())
         self.first_of_rows = layout.pair_start[:-1][dense]  # the number of each row's first weight

@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 
 from trellis.jit import kernel, part
-from trellis.lanes import LANES, load, load_doubles, multiply_add, store
+from trellis.lanes import LANES, load, load_doubles, multiply_add, prefetch, store
 
 Array = Any
 
 _AHEAD = 64  # tokens whose attributes are looked up before they are used
+# So many occurrences before they are used, rows and single weights are fetched into the nearest cache: most are no
+# nearer than the cache that all processors share, and a branch that goes another way than expected (the end of a token,
+# most often) stops the processor from asking for the next ones by itself.
+_ROWS_AHEAD, _SINGLES_AHEAD = 48, 64
 
 
 @kernel
@@ -45,9 +49,9 @@ def list_pairs(seen: Array, labels: int) -> Array:
 
 
 @kernel
-def note_appearances(ids: Array, number: Array, old: Array, new: Array) -> int:
-    """See `occurring.number_by_appearance`; number[a] is -1 for all a. Returns how many different ones there are."""
-    distinct = 0
+def note_appearances(ids: Array, number: Array, old: Array, new: Array, distinct: int) -> int:
+    """new[k] = number[ids[k]], which is the next one from `distinct` on where it is -1; then old[it] = ids[k]. Returns
+    the next number."""
     for k in range(len(ids)):
         a = ids[k]
         if number[a] < 0:
@@ -135,10 +139,27 @@ def add_scores(
     valued = len(row_value) > 0 or len(pair_value) > 0
     begin = np.zeros((1, width), out.dtype)
     begin[0, labels:] = -np.inf
+    singles = weights.reshape(1, -1)
     for t in range(first, last):
         sum_rows(rows, row, row_value, dense[t], dense[t + 1], begin, 0, out, t - first)
         for k in range(sparse[t], sparse[t + 1]):
+            fetch_single(singles, pair, k)
             out[t - first, label[k]] += weights[pair[k]] * (pair_value[k] if valued else 1.0)
+
+
+@part
+def fetch_row(rows: Array, row: Array, k: int, j: int) -> None:
+    """Three registers of the row that will soon be used, from column j on."""
+    r = row[min(k + _ROWS_AHEAD, len(row) - 1)]
+    prefetch(rows, r, j)
+    prefetch(rows, r, j + LANES)
+    prefetch(rows, r, j + 2 * LANES)
+
+
+@part
+def fetch_single(singles: Array, pair: Array, k: int) -> None:
+    """The single weight that will soon be used; singles: F64[1, weights]."""
+    prefetch(singles, 0, pair[min(k + _SINGLES_AHEAD, len(pair) - 1)])
 
 
 @part
@@ -154,6 +175,7 @@ def sum_rows(
             a, b, c = load(start, s, j), load(start, s, j + LANES), load(start, s, j + 2 * LANES)
             for k in range(begin, end):
                 r = row[k]
+                fetch_row(rows, row, k, j)
                 v = value[k] if valued else 1.0
                 a = multiply_add(v, load(rows, r, j), a)
                 b = multiply_add(v, load(rows, r, j + LANES), b)
@@ -247,9 +269,11 @@ def add_gradient(
 ) -> None:
     """The transpose of add_scores: delta[t - first, j] goes to every weight that was added to that score."""
     valued = len(row_value) > 0 or len(pair_value) > 0
+    singles = gradient.reshape(1, -1)
     for t in range(first, last):
         _add_to_rows(delta, t - first, row, row_value, dense[t], dense[t + 1], row_gradient)
         for k in range(sparse[t], sparse[t + 1]):
+            fetch_single(singles, pair, k)
             gradient[pair[k]] += delta[t - first, label[k]] * (pair_value[k] if valued else 1.0)
 
 
@@ -267,6 +291,7 @@ def _add_to_rows(delta: Array, t: int, row: Array, value: Array, begin: int, end
             )
             for k in range(begin, end):
                 r = row[k]
+                fetch_row(rows, row, k, j)
                 v = value[k] if valued else 1.0
                 a_sum = multiply_add(v, a, load(rows, r, j))
                 b_sum = multiply_add(v, b, load(rows, r, j + LANES))

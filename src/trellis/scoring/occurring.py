@@ -12,14 +12,31 @@ I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
 
-def number_by_appearance(ids: I32, attributes: int) -> tuple[I32, I64]:
-    """New numbers for the attributes that occur, in order of appearance: I32[occurrences], and the old number of
-    each, I64[distinct]. Weights of rare attributes are then read one after the other."""
-    from trellis.scoring.kernels import note_appearances
+class Appearances:
+    """Attributes in order of appearance in all that has been shown."""
 
-    new, old = np.empty(len(ids), np.int32), np.empty(min(attributes, len(ids)), np.int64)
-    distinct = note_appearances(ids, np.full(attributes, -1, np.int32), old, new)
-    return new, old[:distinct].copy()
+    def __init__(self, attributes: int):
+        self._number = np.full(attributes, -1, np.int32)
+        self._old = np.empty(attributes, np.int64)
+        self._count = 0
+
+    def show(self, ids: I32) -> tuple[I32, I64]:
+        """New numbers for the attributes that occur here, ascending in the order that is kept: I32[occurrences], and
+        the old number of each, I64[distinct]. Weights of rare attributes are then read one after the other."""
+        from trellis.scoring.kernels import note_appearances
+
+        before, place = self._count, np.empty(len(ids), np.int32)
+        self._count = note_appearances(ids, self._number, self._old, place, before)
+        if before == 0:
+            return place, self._old[: self._count].copy()
+        here = np.zeros(self._count, bool)
+        here[place] = True
+        return (np.cumsum(here, dtype=np.int32) - 1)[place], self._old[: self._count][here]
+
+
+def number_by_appearance(ids: I32, attributes: int) -> tuple[I32, I64]:
+    """The same for ids that are by themselves."""
+    return Appearances(attributes).show(ids)
 
 
 @dataclass(frozen=True)

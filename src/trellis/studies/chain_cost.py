@@ -13,7 +13,7 @@ from trellis.corpus import Corpus
 from trellis.engine import ThreadedObjective
 from trellis.models import CRF
 from trellis.models.chain_ready import ready_chain
-from trellis.objective import L2, cut_into_shards
+from trellis.objective import L2, cut_into_shards, order_by_appearance
 from trellis.optim import LBFGS, is_over
 from trellis.studies.clock import Times, timed
 from trellis.studies.growing import LABEL
@@ -76,10 +76,11 @@ class ReadyToTime:
         self.corpus, self.order, self.l2 = corpus, order, l2
         self.shards = cut_into_shards(ready.model.layout, ready.examples, ready.loss)
         self.size = ready.model.layout.size
+        place = order_by_appearance(self.shards, self.size)
         self.left = ready.pruning[-1].labels if ready.pruning else None
         self.learning = seconds if ready.pruning else None
         self.theta = self._trained(threads)
-        self.model = ready.model.with_weights(self.theta)
+        self.model = ready.model.with_weights(self.theta if place is None else place.restored(self.theta))
 
     def _trained(self, threads: int) -> F64:
         optimizer = LBFGS()

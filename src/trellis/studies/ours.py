@@ -18,7 +18,7 @@ from trellis.features import Packed, TemplateFeatures, templates_for
 from trellis.jit import threads_available
 from trellis.losses import find_loss
 from trellis.models import CRF, load
-from trellis.objective import L2, Examples, Shard, cut_into_shards
+from trellis.objective import L2, Examples, Shard, cut_into_shards, order_by_appearance
 from trellis.optim import LBFGS, Boosted, is_over
 from trellis.scoring import WeightLayout, observed_layout
 from trellis.studies.clock import now, timed
@@ -101,7 +101,9 @@ def cut(task: Task, ready: Prepared, layout: WeightLayout | None = None, loss: s
     layout, packed = layout or layout_of(task, ready), ready.packed
     gold, offsets = ready.corpus[task.target], ready.corpus.offsets
     examples = Examples(packed.indptr, packed.ids, packed.values, gold.ids, offsets)
-    return cut_into_shards(layout, examples, find_loss(loss)), layout.size
+    shards = cut_into_shards(layout, examples, find_loss(loss))
+    order_by_appearance(shards, layout.size)  # as every training does
+    return shards, layout.size
 
 
 def iterate(
