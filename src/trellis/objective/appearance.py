@@ -25,13 +25,14 @@ LEAST = 1 << 18  # weights: fewer are near enough as they are
 
 @dataclass(frozen=True)
 class Order:
-    """`old: I64[weights]`: which weight of the layout comes where."""
+    """`old: I32[weights]`: which weight of the layout comes where."""
 
-    old: NDArray[np.int64]
+    old: NDArray[np.int32]
 
     def of(self, theta: F64) -> F64:
         """Weights of the layout in this order."""
-        return theta[self.old]
+        # zeros that nobody writes to take no memory
+        return theta[self.old] if theta.any() else np.zeros_like(theta)
 
     def restored(self, theta: F64) -> F64:
         """Weights in this order as the layout has them."""
@@ -51,4 +52,4 @@ def order_by_appearance(shards: Sequence[Shard], size: int) -> Order | None:
         at += len(shard.index)
     if len(old) < size:  # weights that no shard has
         old = np.concatenate([old, np.setdiff1d(np.arange(size), old)])
-    return Order(old)
+    return Order(old.astype(np.int32))

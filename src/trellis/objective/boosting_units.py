@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from trellis.errors import SettingError
 from trellis.objective.boosting_index_kernels import amounts, intervals, list_by_unit
 from trellis.objective.plain import PlainShard
-from trellis.scoring.hybrid import Occurrences
+from trellis.scoring.hybrid import Occurrences, are_wide
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -170,18 +170,21 @@ def _weights_of_units(shards: Sequence[PlainShard], size: int) -> tuple[I64, I64
     """By number in theta: the label of a weight, and how many weights its unit has if it is the first."""
     label, count = np.zeros(size, np.int64), np.ones(size, np.int64)
     for shard in shards:
-        local, scoring = shard.scoring.layout, shard.scoring
+        local = shard.detailed
+        counts = np.diff(local.pair_start)
+        wide = are_wide(counts, shard.scoring.width)
         label[shard.index[: local.pairs]] = local.pair_label
-        count[shard.index[local.pair_start[:-1][scoring.wide]]] = np.diff(local.pair_start)[scoring.wide]
+        count[shard.index[local.pair_start[:-1][wide]]] = counts[wide]
     return label, count
 
 
 def _once_a_unit(shard: PlainShard) -> Occurrences:
     """What tokens have, where an attribute that is a unit, but has no row in this shard, is there by its first weight
     alone."""
-    at, local = shard.occurrences, shard.scoring.layout
-    later = np.repeat(shard.scoring.wide, np.diff(local.pair_start))
-    later[local.pair_start[:-1][np.diff(local.pair_start) > 0]] = False
+    at, local = shard.occurrences, shard.detailed
+    counts = np.diff(local.pair_start)
+    later = np.repeat(are_wide(counts, shard.scoring.width), counts)
+    later[local.pair_start[:-1][counts > 0]] = False
     kept = ~later[at.pair]
     before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int32)
     values = at.pair_value[kept] if len(at.pair_value) else at.pair_value

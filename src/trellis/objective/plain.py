@@ -58,6 +58,8 @@ class Rows(Shard):
         local, self.index = layout.restricted(attributes, arc_attributes)
         self.scoring = HybridScoring(local, np.bincount(ids, minlength=local.attributes))
         self.at = self.scoring.bind(examples.indptr, ids, examples.values, share=True)
+        self.scoring.outline()
+        self._whole = layout
         self.rules = examples.rules
         self.forbidden = None if examples.allowed is None else ~examples.allowed.mask()
         if self.rules is not None:
@@ -65,6 +67,13 @@ class Rows(Shard):
             self.forbidden = closed if self.forbidden is None else self.forbidden | closed
         self._longest = max((b - a for a, b in map(self._tokens, range(len(self.blocks)))), default=0)
         self._arc_sums = np.zeros((local.labels, local.labels))
+
+    @property
+    def detailed(self) -> WeightLayout:
+        """The layout of its weights with what they are weights of, made anew; where `index` is as it was made."""
+        attribute = np.searchsorted(self._whole.pair_start, self.index[: self.scoring.layout.pairs], side="right") - 1
+        first = np.concatenate([[True], attribute[1:] != attribute[:-1]]) if len(attribute) else np.zeros(0, bool)
+        return self._whole.restricted(attribute[first])[0]
 
     @property
     def occurrences(self) -> Occurrences:

@@ -34,7 +34,7 @@ F64 = NDArray[np.float64]
 _DENSE_FROM = 3  # labels; with many labels one in _SPARSE of them, or rows would be all zeros
 _SPARSE = 8
 _LEAST = 2  # labels of an attribute that has a row where this pays
-_FEW = 256  # labels whose numbers fit into a byte
+_FEW, _MANY = 256, 1 << 16  # labels whose numbers fit into a byte, rows whose numbers fit into two
 # What an occurrence costs as single weights, for each of these, and as a row, for each number in it; and what a row
 # costs in every evaluation, to be filled, emptied and gathered, for each weight and each number in it.
 _SINGLE, _NUMBER, _KEPT, _FILLED = 4.0, 0.2, 4.0, 1.0
@@ -42,12 +42,13 @@ _SINGLE, _NUMBER, _KEPT, _FILLED = 4.0, 0.2, 4.0, 1.0
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Per token: rows `row[dense[t]:dense[t + 1]]` and single weights `pair[sparse[t]:sparse[t + 1]]` with their
-    labels, U8 if these fit; values are empty when all are 1. What tokens have in common may be in `groups`, the same
-    once more: rows from `first_group` on are sums of what the groups have."""
+    """Per token: rows `row[dense[t]:dense[t + 1]]`, U16 if these fit, and single weights
+    `pair[sparse[t]:sparse[t + 1]]` with their labels, U8 if these fit; values are empty when all are 1. What tokens
+    have in common may be in `groups`, the same once more: rows from `first_group` on are sums of what the groups have.
+    """
 
     dense: I32
-    row: I32
+    row: NDArray[Any]
     row_value: F64
     sparse: I32
     pair: I32
@@ -57,7 +58,7 @@ class Occurrences:
     groups: Occurrences | None = None
 
     @property
-    def arrays(self) -> tuple[I32, I32, F64, I32, I32, NDArray[Any], F64]:
+    def arrays(self) -> tuple[I32, NDArray[Any], F64, I32, I32, NDArray[Any], F64]:
         return self.dense, self.row, self.row_value, self.sparse, self.pair, self.label, self.pair_value
 
     def without_groups(self) -> Occurrences:
@@ -78,13 +79,18 @@ class Occurrences:
         order = np.argsort(owner, kind="stable")
         return Occurrences(
             row_start[self.dense].astype(np.int32),
-            items[rows],
+            items[rows].astype(self.row.dtype),
             self.row_value,
             np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self.sparse) - 1))]).astype(np.int32),
             np.concatenate([self.pair, groups.pair[pairs]])[order],
             np.concatenate([self.label, groups.label[pairs]])[order],
             self.pair_value,
         )
+
+
+def are_wide(counts: I64, width: int) -> NDArray[np.bool_]:
+    """Which attributes with so many weights have a row wherever they occur often enough."""
+    return np.asarray((counts >= _LEAST) & (_SINGLE * counts > _NUMBER * width))
 
 
 class HybridScoring:
@@ -96,17 +102,22 @@ class HybridScoring:
         self.layout = layout
         self.width = padded(layout.labels)
         counts = np.diff(layout.pair_start)
-        # attributes that have a row wherever they occur often enough
-        self.wide = (counts >= _LEAST) & (_SINGLE * counts > _NUMBER * self.width)
+        wide = are_wide(counts, self.width)
         if occurrences is None:
             dense = counts >= max(_DENSE_FROM, self.width // _SPARSE)
         else:
             saved = occurrences * (_SINGLE * counts - _NUMBER * self.width)
-            dense = self.wide & (saved > _FILLED * self.width + _KEPT * counts)
+            dense = wide & (saved > _FILLED * self.width + _KEPT * counts)
         self.dense = dense  # which attributes have a row
         self.rows = int(dense.sum())
-        self.first_of_rows = layout.pair_start[:-1][dense]  # the number of each row's first weight
-        self.sizes_of_rows = counts[dense]
+        first, sizes = layout.pair_start[:-1][dense], counts[dense]
+        # the number of each row's first weight, how many it has, and the labels of all, one row after the other
+        self.first_of_rows, self.sizes_of_rows = first.astype(np.int32), sizes.astype(np.int32)
+        self.labels_of_rows = layout.pair_label[ranges(first, sizes)]
+
+    def outline(self) -> None:
+        """Forgets what weights are weights of, once all that is to be scored has been bound."""
+        self.layout, self.dense = self.layout.outlined(), np.zeros(0, bool)
 
     @property
     def row_of(self) -> I32:
@@ -116,8 +127,7 @@ class HybridScoring:
     def mask(self) -> NDArray[np.uint8]:
         """Where a row has a weight, U8[rows, width]."""
         mask = np.zeros((self.rows, self.width), np.uint8)
-        at = ranges(self.first_of_rows, self.sizes_of_rows)
-        mask[np.repeat(np.arange(self.rows), self.sizes_of_rows), self.layout.pair_label[at]] = 1
+        mask[np.repeat(np.arange(self.rows), self.sizes_of_rows), self.labels_of_rows] = 1
         return mask
 
     @cached_property
@@ -144,7 +154,9 @@ class HybridScoring:
 
     def _bound(self, indptr: I64, ids: I32, values: F64 | None, row_of: I32, start: I64) -> Occurrences:
         dense, sparse = count_occurrences(indptr, ids, row_of, start)
-        row, pair = np.empty(dense[-1], np.int32), np.empty(sparse[-1], np.int32)
+        # numbers of groups come behind those of rows, and there are no more groups than tokens
+        few = max(self.rows, int(row_of.max(initial=0)) + 1) <= _MANY
+        row, pair = np.empty(dense[-1], np.uint16 if few else np.int32), np.empty(sparse[-1], np.int32)
         label = np.empty(len(pair), np.uint8 if self.layout.labels <= _FEW else np.uint16)
         none = np.empty(0)
         row_value, pair_value = (none, none) if values is None else (np.empty(len(row)), np.empty(len(pair)))
@@ -162,7 +174,7 @@ class HybridScoring:
     def rows_of(self, weights: F64, out: F64 | None = None, at: Occurrences | None = None) -> F64:
         """theta -> F64[rows, width], and those of the groups of `at`. All of `out` is written."""
         rows = empty_rows(self.rows_with(at), self.width) if out is None else out
-        spread_rows(weights, self.first_of_rows, self.sizes_of_rows, self.layout.pair_label, rows)
+        spread_rows(weights, self.first_of_rows, self.sizes_of_rows, self.labels_of_rows, rows)
         if at is not None and at.groups is not None:
             groups = len(at.groups.dense) - 1
             add_scores(0, groups, self.width, rows, weights, *at.groups.arrays, rows[self.rows :])
@@ -191,4 +203,4 @@ class HybridScoring:
         if at is not None and at.groups is not None:
             groups = len(at.groups.dense) - 1
             add_gradient(0, groups, row_gradient[self.rows :], *at.groups.arrays, row_gradient, gradient)
-        gather_rows(row_gradient, self.first_of_rows, self.sizes_of_rows, self.layout.pair_label, gradient)
+        gather_rows(row_gradient, self.first_of_rows, self.sizes_of_rows, self.labels_of_rows, gradient)

@@ -316,20 +316,25 @@ def take(values: Array, index: Array, out: Array) -> None:
 
 @kernel
 def spread_rows(weights: Array, first: Array, size: Array, label: Array, rows: Array) -> None:
-    """rows[r, label[k]] = weights[k] for the size[r] weights from first[r] on; 0 elsewhere."""
+    """The size[r] weights from first[r] on into rows[r], where `label` says, which has the labels of all rows one after
+    the other; 0 elsewhere."""
+    n = 0
     for r in range(len(first)):
         for j in range(rows.shape[1]):
             rows[r, j] = 0.0
-        for k in range(first[r], first[r] + size[r]):
-            rows[r, label[k]] = weights[k]
+        for k in range(size[r]):
+            rows[r, label[n + k]] = weights[first[r] + k]
+        n += size[r]
 
 
 @kernel
 def gather_rows(rows: Array, first: Array, size: Array, label: Array, out: Array) -> None:
-    """The way back: out[k] = rows[r, label[k]]."""
+    """The way back."""
+    n = 0
     for r in range(len(first)):
-        for k in range(first[r], first[r] + size[r]):
-            out[k] = rows[r, label[k]]
+        for k in range(size[r]):
+            out[first[r] + k] = rows[r, label[n + k]]
+        n += size[r]
 
 
 @kernel

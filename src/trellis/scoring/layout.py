@@ -56,7 +56,7 @@ class WeightLayout:
 
     @property
     def pairs(self) -> int:
-        return len(self.pair_label)
+        return int(self.pair_start[-1])
 
     @property
     def arc_attributes(self) -> int:
@@ -88,6 +88,11 @@ class WeightLayout:
         matrix = np.zeros((self.labels, self.labels))
         matrix[self.source, self.target] = weights
         return matrix
+
+    def outlined(self) -> WeightLayout:
+        """Where weights are, without what they are weights of: as if one attribute had all pairs, and without their
+        labels. These are the largest arrays of a layout."""
+        return replace(self, pair_start=np.array([0, self.pairs]), pair_label=np.zeros(0, np.uint16))
 
     def lower(self, order: int) -> WeightLayout:
         """The same without what only chains of a higher order have."""

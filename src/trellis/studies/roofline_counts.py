@@ -153,7 +153,7 @@ def _sums(
     are added to in one go, and of single weights."""
     tokens, rows, singles = len(at.dense) - 1, len(at.row), len(at.pair)
     row = float(_NUMBER * width)
-    told = float(at.dense.nbytes + at.row.nbytes + at.sparse.nbytes + at.pair.nbytes + _LABEL * singles)
+    told = float(at.dense.nbytes + at.row.nbytes + at.sparse.nbytes + at.pair.nbytes + at.label.nbytes)
     lines = float(_LINE * np.count_nonzero(np.diff(at.pair // (_LINE // _NUMBER), prepend=-1)))
     return Load(
         float(rows * width + singles),
