@@ -83,7 +83,7 @@ def test_scores_and_gradients_do_not_change(labels, seed):
     assert shared.groups is not None
     np.testing.assert_allclose(shared_scores, scores, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(shared_gradient, gradient, rtol=1e-11, atol=1e-11)
-    flat = shared.without_groups()
+    plain, flat = plain.by_token(), shared.by_token()
     kinds = (flat.dense, flat.row, plain.dense, plain.row), (flat.sparse, flat.pair, plain.sparse, plain.pair)
     for a, b, wanted_a, wanted_b in kinds:
         np.testing.assert_array_equal(a, wanted_a)

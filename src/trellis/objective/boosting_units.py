@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from trellis.errors import SettingError
 from trellis.objective.boosting_index_kernels import amounts, intervals, list_by_unit
 from trellis.objective.plain import PlainShard
-from trellis.scoring.hybrid import Occurrences, are_wide
+from trellis.scoring.hybrid import are_wide
+from trellis.scoring.occurrences import ByToken
 
 F64 = NDArray[np.float64]
 I32 = NDArray[np.int32]
@@ -178,7 +179,7 @@ def _weights_of_units(shards: Sequence[PlainShard], size: int) -> tuple[I64, I64
     return label, count
 
 
-def _once_a_unit(shard: PlainShard) -> Occurrences:
+def _once_a_unit(shard: PlainShard) -> ByToken:
     """What tokens have, where an attribute that is a unit, but has no row in this shard, is there by its first weight
     alone."""
     at, local = shard.occurrences, shard.detailed

@@ -18,8 +18,8 @@ from trellis.objective.kernels.places import Tokens, Vector
 from trellis.objective.plain import PlainShard
 from trellis.objective.shard import BLOCK
 from trellis.rows import zero_rows
-from trellis.scoring.hybrid import Occurrences
 from trellis.scoring.kernels import put, take
+from trellis.scoring.occurrences import Occurrences
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]

@@ -16,8 +16,9 @@ from trellis.losses import LOSSES, Loss
 from trellis.objective.examples import I64, Examples
 from trellis.objective.shard import Shard
 from trellis.objective.space import Space
-from trellis.scoring.hybrid import HybridScoring, Occurrences
+from trellis.scoring.hybrid import HybridScoring
 from trellis.scoring.layout import WeightLayout
+from trellis.scoring.occurrences import ByToken, Occurrences
 from trellis.scoring.occurring import Appearances, number_by_appearance
 
 if TYPE_CHECKING:
@@ -76,9 +77,9 @@ class Rows(Shard):
         return self._whole.restricted(attribute[first])[0]
 
     @property
-    def occurrences(self) -> Occurrences:
+    def occurrences(self) -> ByToken:
         """What each token has, made anew."""
-        return self.at.without_groups()
+        return self.at.by_token()
 
     @cached_property
     def squared(self) -> Occurrences:

@@ -14,7 +14,8 @@ from trellis.lattice.solved import ArcH
 from trellis.losses import Loss
 from trellis.objective.examples import Examples
 from trellis.objective.shard import Shard
-from trellis.scoring.hybrid import HybridScoring, Occurrences
+from trellis.scoring.hybrid import HybridScoring
+from trellis.scoring.occurrences import Occurrences
 from trellis.scoring.occurring import number_by_appearance
 from trellis.scoring.segments import SegmentLayout, SpanScoring
 

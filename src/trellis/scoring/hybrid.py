@@ -7,15 +7,13 @@ where there is no weight; the rest, most attributes but few occurrences, are sin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trellis.labels.packed import ranges
-from trellis.lattice.segments import gathered
 from trellis.rows import empty_rows, padded
 from trellis.scoring.kernels import (
     add_gradient,
@@ -27,6 +25,7 @@ from trellis.scoring.kernels import (
     spread_rows,
 )
 from trellis.scoring.layout import I32, I64, WeightLayout
+from trellis.scoring.occurrences import RUN, Occurrences
 from trellis.scoring.sharing import find_shared
 
 F64 = NDArray[np.float64]
@@ -34,58 +33,10 @@ F64 = NDArray[np.float64]
 _DENSE_FROM = 3  # labels; with many labels one in _SPARSE of them, or rows would be all zeros
 _SPARSE = 8
 _LEAST = 2  # labels of an attribute that has a row where this pays
-_FEW, _MANY = 256, 1 << 16  # labels whose numbers fit into a byte, rows whose numbers fit into two
+_MANY = 1 << 16  # whose numbers fit into two bytes
 # What an occurrence costs as single weights, for each of these, and as a row, for each number in it; and what a row
 # costs in every evaluation, to be filled, emptied and gathered, for each weight and each number in it.
 _SINGLE, _NUMBER, _KEPT, _FILLED = 4.0, 0.2, 4.0, 1.0
-
-
-@dataclass(frozen=True)
-class Occurrences:
-    """Per token: rows `row[dense[t]:dense[t + 1]]`, U16 if these fit, and single weights
-    `pair[sparse[t]:sparse[t + 1]]` with their labels, U8 if these fit; values are empty when all are 1. What tokens
-    have in common may be in `groups`, the same once more: rows from `first_group` on are sums of what the groups have.
-    """
-
-    dense: I32
-    row: NDArray[Any]
-    row_value: F64
-    sparse: I32
-    pair: I32
-    label: NDArray[Any]
-    pair_value: F64
-    first_group: int = 0
-    groups: Occurrences | None = None
-
-    @property
-    def arrays(self) -> tuple[I32, NDArray[Any], F64, I32, I32, NDArray[Any], F64]:
-        return self.dense, self.row, self.row_value, self.sparse, self.pair, self.label, self.pair_value
-
-    def without_groups(self) -> Occurrences:
-        """Every token with all that it has."""
-        if self.groups is None:
-            return self
-        first, groups = self.first_group, self.groups
-        of_groups = self.row >= first
-        # of each row: itself, or what its group has
-        start = np.concatenate([np.arange(first), first + groups.dense.astype(np.int64)])
-        items = np.concatenate([np.arange(first, dtype=np.int32), groups.row])
-        row_start, rows = gathered(start, self.row.astype(np.int64))
-        token = np.repeat(np.arange(len(self.dense) - 1), np.diff(self.dense))[of_groups]
-        number = self.row[of_groups].astype(np.int64) - first
-        pair_start, pairs = gathered(groups.sparse.astype(np.int64), number)
-        own = np.repeat(np.arange(len(self.sparse) - 1), np.diff(self.sparse))
-        owner = np.concatenate([own, np.repeat(token, np.diff(pair_start))])
-        order = np.argsort(owner, kind="stable")
-        return Occurrences(
-            row_start[self.dense].astype(np.int32),
-            items[rows].astype(self.row.dtype),
-            self.row_value,
-            np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(self.sparse) - 1))]).astype(np.int32),
-            np.concatenate([self.pair, groups.pair[pairs]])[order],
-            np.concatenate([self.label, groups.label[pairs]])[order],
-            self.pair_value,
-        )
 
 
 def are_wide(counts: I64, width: int) -> NDArray[np.bool_]:
@@ -154,35 +105,37 @@ class HybridScoring:
 
     def _bound(self, indptr: I64, ids: I32, values: F64 | None, row_of: I32, start: I64) -> Occurrences:
         dense, sparse = count_occurrences(indptr, ids, row_of, start)
+        tokens = len(indptr) - 1
         # numbers of groups come behind those of rows, and there are no more groups than tokens
         few = max(self.rows, int(row_of.max(initial=0)) + 1) <= _MANY
         row, pair = np.empty(dense[-1], np.uint16 if few else np.int32), np.empty(sparse[-1], np.int32)
-        label = np.empty(len(pair), np.uint8 if self.layout.labels <= _FEW else np.uint16)
+        cell = np.empty(len(pair), np.uint16 if RUN * self.width <= _MANY else np.int32)
         none = np.empty(0)
         row_value, pair_value = (none, none) if values is None else (np.empty(len(row)), np.empty(len(pair)))
         given = none if values is None else values
         split_occurrences(
             indptr, ids, given, row_of, start, self.layout.pair_label,
-            dense, sparse, row, row_value, pair, label, pair_value,
+            dense, sparse, RUN, self.width, row, row_value, pair, cell, pair_value,
         )  # fmt: skip
-        return Occurrences(dense, row, row_value, sparse, pair, label, pair_value)
+        run = sparse[np.minimum(np.arange(0, tokens + RUN, RUN), tokens)]
+        return Occurrences(self.width, dense, row, row_value, run, pair, cell, pair_value)
 
     def rows_with(self, at: Occurrences | None) -> int:
         """How many rows there are, those of groups among them."""
-        return self.rows + (0 if at is None or at.groups is None else len(at.groups.dense) - 1)
+        return self.rows + (0 if at is None or at.groups is None else at.groups.tokens)
 
     def rows_of(self, weights: F64, out: F64 | None = None, at: Occurrences | None = None) -> F64:
         """theta -> F64[rows, width], and those of the groups of `at`. All of `out` is written."""
         rows = empty_rows(self.rows_with(at), self.width) if out is None else out
         spread_rows(weights, self.first_of_rows, self.sizes_of_rows, self.labels_of_rows, rows)
         if at is not None and at.groups is not None:
-            groups = len(at.groups.dense) - 1
-            add_scores(0, groups, self.width, rows, weights, *at.groups.arrays, rows[self.rows :])
+            groups = at.groups.tokens
+            add_scores(0, groups, self.width, RUN, rows, weights, *at.groups.arrays, rows[self.rows :])
         return rows
 
     def scores(self, rows: F64, weights: F64, at: Occurrences, first: int, last: int, out: F64) -> None:
         """Scores of tokens first..last into out: F64[at least last - first, width]."""
-        add_scores(first, last, self.layout.labels, rows, weights, *at.arrays, out)
+        add_scores(first, last, self.layout.labels, RUN, rows, weights, *at.arrays, out)
 
     def scores_of_packed(self, rows: F64, weights: F64, indptr: I64, ids: I32, values: F64 | None) -> F64:
         """Scores F64[tokens, width] of attributes that are scored once: nothing is sorted out beforehand."""
@@ -196,11 +149,11 @@ class HybridScoring:
         self, delta: F64, at: Occurrences, first: int, last: int, row_gradient: F64, gradient: F64
     ) -> None:
         """Adds what delta: F64[last - first, width] says of each weight; rows are gathered by `collect`."""
-        add_gradient(first, last, delta, *at.arrays, row_gradient, gradient)
+        add_gradient(first, last, RUN, delta, *at.arrays, row_gradient, gradient)
 
     def collect(self, row_gradient: F64, gradient: F64, at: Occurrences | None = None) -> None:
         """Rows back into the order of theta, those of groups as their attributes have them."""
         if at is not None and at.groups is not None:
-            groups = len(at.groups.dense) - 1
-            add_gradient(0, groups, row_gradient[self.rows :], *at.groups.arrays, row_gradient, gradient)
+            groups = at.groups.tokens
+            add_gradient(0, groups, RUN, row_gradient[self.rows :], *at.groups.arrays, row_gradient, gradient)
         gather_rows(row_gradient, self.first_of_rows, self.sizes_of_rows, self.labels_of_rows, gradient)

@@ -90,13 +90,16 @@ def split_occurrences(
     pair_label: Array,
     dense: Array,
     sparse: Array,
+    run: int,
+    width: int,
     row: Array,
     row_value: Array,
     pair: Array,
-    label: Array,
+    cell: Array,
     pair_value: Array,
 ) -> None:
-    """Sorts each token's attributes into those with a row and the single weights of the others."""
+    """Sorts each token's attributes into those with a row and the single weights of the others; see
+    `occurrences.Occurrences`."""
     valued = len(values) > 0
     for t in range(len(indptr) - 1):
         d, s = dense[t], sparse[t]
@@ -112,7 +115,7 @@ def split_occurrences(
             else:
                 for p in range(pair_start[a], pair_start[a + 1]):
                     pair[s] = p
-                    label[s] = pair_label[p]
+                    cell[s] = t % run * width + pair_label[p]
                     if valued:
                         pair_value[s] = values[k]
                     s += 1
@@ -123,14 +126,15 @@ def add_scores(
     first: int,
     last: int,
     labels: int,
+    run: int,
     rows: Array,
     weights: Array,
     dense: Array,
     row: Array,
     row_value: Array,
-    sparse: Array,
+    runs: Array,
     pair: Array,
-    label: Array,
+    cell: Array,
     pair_value: Array,
     out: Array,
 ) -> None:
@@ -139,12 +143,27 @@ def add_scores(
     valued = len(row_value) > 0 or len(pair_value) > 0
     begin = np.zeros((1, width), out.dtype)
     begin[0, labels:] = -np.inf
-    singles = weights.reshape(1, -1)
-    for t in range(first, last):
-        sum_rows(rows, row, row_value, dense[t], dense[t + 1], begin, 0, out, t - first)
-        for k in range(sparse[t], sparse[t + 1]):
-            fetch_single(singles, pair, k)
-            out[t - first, label[k]] += weights[pair[k]] * (pair_value[k] if valued else 1.0)
+    singles, flat = weights.reshape(1, -1), out.reshape(-1)
+    for c in range(first // run, (last + run - 1) // run):
+        a, b = max(first, c * run), min(last, (c + 1) * run)
+        for t in range(a, b):
+            sum_rows(rows, row, row_value, dense[t], dense[t + 1], begin, 0, out, t - first)
+        base = (c * run - first) * width
+        k, end = singles_between(runs, cell, c, (a - c * run) * width, (b - c * run) * width)
+        for n in range(k, end):
+            fetch_single(singles, pair, n)
+            flat[base + cell[n]] += weights[pair[n]] * (pair_value[n] if valued else 1.0)
+
+
+@part
+def singles_between(runs: Array, cell: Array, c: int, low: int, high: int) -> Array:
+    """The first single weight of run c with a cell from `low` on, and the one behind the last below `high`."""
+    first, end = runs[c], runs[c + 1]
+    while first < end and cell[first] < low:
+        first += 1
+    while end > first and cell[end - 1] >= high:
+        end -= 1
+    return first, end
 
 
 @part
@@ -256,25 +275,30 @@ def score_packed(
 def add_gradient(
     first: int,
     last: int,
+    run: int,
     delta: Array,
     dense: Array,
     row: Array,
     row_value: Array,
-    sparse: Array,
+    runs: Array,
     pair: Array,
-    label: Array,
+    cell: Array,
     pair_value: Array,
     row_gradient: Array,
     gradient: Array,
 ) -> None:
     """The transpose of add_scores: delta[t - first, j] goes to every weight that was added to that score."""
     valued = len(row_value) > 0 or len(pair_value) > 0
-    singles = gradient.reshape(1, -1)
-    for t in range(first, last):
-        _add_to_rows(delta, t - first, row, row_value, dense[t], dense[t + 1], row_gradient)
-        for k in range(sparse[t], sparse[t + 1]):
-            fetch_single(singles, pair, k)
-            gradient[pair[k]] += delta[t - first, label[k]] * (pair_value[k] if valued else 1.0)
+    singles, flat, width = gradient.reshape(1, -1), delta.reshape(-1), delta.shape[1]
+    for c in range(first // run, (last + run - 1) // run):
+        a, b = max(first, c * run), min(last, (c + 1) * run)
+        for t in range(a, b):
+            _add_to_rows(delta, t - first, row, row_value, dense[t], dense[t + 1], row_gradient)
+        base = (c * run - first) * width
+        k, end = singles_between(runs, cell, c, (a - c * run) * width, (b - c * run) * width)
+        for n in range(k, end):
+            fetch_single(singles, pair, n)
+            gradient[pair[n]] += flat[base + cell[n]] * (pair_value[n] if valued else 1.0)
 
 
 @part

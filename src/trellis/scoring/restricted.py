@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trellis.lattice import Allowed
-from trellis.scoring.hybrid import HybridScoring, Occurrences
+from trellis.scoring.hybrid import HybridScoring
 from trellis.scoring.layout import I32, I64, WeightLayout
+from trellis.scoring.occurrences import Occurrences
 from trellis.scoring.occurring import number_by_appearance
 from trellis.scoring.restricted_kernels import (
     entry_gradient,

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from trellis.lanes import LANES
 from trellis.lattice.kernels.scaled import GROUP
 from trellis.objective.plain import PlainShard
-from trellis.scoring.hybrid import Occurrences
+from trellis.scoring.occurrences import Occurrences
 from trellis.studies.roofline_limits import CHANGE, CHANGE_ROWS, READ, READ_ROWS, Limits
 
 F64 = NDArray[np.float64]
@@ -120,7 +120,7 @@ def loads_of(shard: PlainShard, shards: int) -> dict[str, Load]:
     weights = _NUMBER * len(shard.index)
     tables = _tables(shard, shards)
     if at.groups is not None:
-        sums = _NUMBER * width * (len(at.groups.dense) - 1)
+        sums = _NUMBER * width * at.groups.tokens
         for back in (False, True):
             tables += _sums(at.groups, width, table, sums, weights, shards, back)
     return {
@@ -151,9 +151,9 @@ def _sums(
 ) -> Load:
     """Scores of tokens, or sums of groups, and the way back. `table`, `out`, `weights`: bytes of all rows, of what they
     are added to in one go, and of single weights."""
-    tokens, rows, singles = len(at.dense) - 1, len(at.row), len(at.pair)
+    tokens, rows, singles = at.tokens, len(at.row), len(at.pair)
     row = float(_NUMBER * width)
-    told = float(at.dense.nbytes + at.row.nbytes + at.sparse.nbytes + at.pair.nbytes + at.label.nbytes)
+    told = float(at.dense.nbytes + at.row.nbytes + at.run.nbytes + at.pair.nbytes + at.cell.nbytes)
     lines = float(_LINE * np.count_nonzero(np.diff(at.pair // (_LINE // _NUMBER), prepend=-1)))
     return Load(
         float(rows * width + singles),
