@@ -161,6 +161,6 @@ def _fingerprint() -> str:
     package = Path(__file__).parent
     digest = hashlib.sha256()
     kernels = [*package.glob("lanes*.py"), *package.glob("**/*kernels.py"), *package.glob("**/kernels/*.py")]
-    for file in sorted([*package.glob("jit*.py"), *kernels]):
+    for file in sorted([*package.glob("jit*.py"), package / "rows.py", *kernels]):
         digest.update(str(file.relative_to(package)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
+import time
 
 import pytest
 
@@ -43,3 +45,27 @@ def test_without_other_threads_the_one_that_asks_does_all(monkeypatch):
 
     monkeypatch.setattr(threads, "_pool", Ended)
     assert on_threads(lambda n: n, 5, 2) == list(range(5))
+
+
+def _in_child(answers):
+    done = sum(len(on_threads(lambda n: n, 40, 2)) for _ in range(20))
+    for _ in range(500):  # its threads take out what was left to nobody
+        if not threads._pool()._work_queue.qsize():
+            break
+        time.sleep(0.02)
+    answers.put((done, threads._pool()._work_queue.qsize()))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@pytest.mark.skipif(threads.threads_available() < 2, reason="one processor only")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_has_threads_of_its_own_and_leaves_no_work_behind():
+    both = threading.Barrier(2, timeout=60)
+    on_threads(lambda n: both.wait(), 2, 2)  # its threads are there
+    context = multiprocessing.get_context("fork")
+    answers = context.Queue()
+    child = context.Process(target=_in_child, args=(answers,))
+    child.start()
+    done, left = answers.get(timeout=60)
+    child.join(60)
+    assert (done, left) == (800, 0)

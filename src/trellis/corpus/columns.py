@@ -1,7 +1,8 @@
 """Column files: one token a line, columns apart by spaces or tabs, a blank line after each sentence.
 
-Reading never makes a Python string per token. The bytes are cut into fields by array operations, and
-each column's fields are interned: to a number per token and a table of distinct strings.
+Reading never makes a Python string per token. The bytes are cut into fields by kernels (by array operations where
+there are few, or something is wrong), and each column's fields are interned: to a number per token and a table of
+distinct strings.
 """
 
 from __future__ import annotations

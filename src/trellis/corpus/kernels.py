@@ -120,7 +120,7 @@ def _intern_some(
 @kernel
 def intern_fields(words: Array, start: Array, end: Array, column: int) -> Array:
     """Numbers the distinct fields of one column of `start, end: I64[fields, columns]` in order of first appearance:
-    `I32[fields]`, and where each was first seen, I64[distinct]. `words: U64[...]` are the bytes (see `words_of`).
+    `I32[fields]`, and where each was first seen, I64[distinct]. `words: U64[...]` are the bytes (see `intern.Bytes`).
 
     Open addressing over hashes of eight bytes at a time; a slot has the hash, and length and number in one.
     """

@@ -1,12 +1,13 @@
 """Work that threads share. Results are in order, whoever did it.
 
 Threads are started once and kept: starting them for each small piece of work would take as long as the work. The one
-that asks works too, and does all of it where no other is free; so work may be within work, and a fork that lost its
-threads goes on alone.
+that asks works too, and does all of it where no other is free; so work may be within work. A fork starts threads of its
+own.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
@@ -58,6 +59,11 @@ class _Job(Generic[Answer]):
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads_available())
+
+
+if hasattr(os, "register_at_fork"):
+    # a child has the pool but not its threads: work that is left there would never be taken out
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _asked(job: _Job[Answer]) -> Future[None] | None:

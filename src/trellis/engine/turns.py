@@ -2,7 +2,7 @@
 
 Whoever has an answer waits for its turn and adds it, so that there is one vector as long as theta, and no answer has to
 be kept once it has been added. (A tree over shards, each thread free to go on, took four such vectors for 16 shards and
-one more answer for every shard.)
+one more answer for every shard.) Objectives with few weights have room for all answers, and take no turns.
 """
 
 from __future__ import annotations

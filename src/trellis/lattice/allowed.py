@@ -93,7 +93,7 @@ class Allowed:
 
     @property
     def width(self) -> int:
-        """The number of labels, rounded up to whole vectors of four: a full row."""
+        """The number of labels, rounded up to whole registers: a full row."""
         return padded(self.size)
 
     @property

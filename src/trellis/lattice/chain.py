@@ -304,7 +304,7 @@ def quick_best(scores: F64, transitions: F64, offsets: I64) -> I32:
 def in_place_marginals(scores: F64, transitions: F64, offsets: I64, want_arcs: bool, arcs: F64, log_z: F64) -> I64:
     """The quick way, for loops that own their memory: scores F64[tokens, width] become node marginals.
 
-    The width is the number of labels rounded up to a multiple of four, with -inf in the padding. Expected
+    The width is the number of labels rounded up to whole registers, with -inf in the padding. Expected
     transitions are added to `arcs: F64[labels, labels]`. Returns the sentences that have to be redone from their
     scores by `log_marginals` (see `kernels.scaled`); their rows hold nothing of use.
     """

@@ -166,11 +166,12 @@ class Fitting:
     ) -> Outcome:
         """Trains on shards, from theta, to weights that are numbers."""
         from trellis.engine import ThreadedObjective
-        from trellis.objective import L2, order_by_appearance
+        from trellis.objective import L2, Shard, order_by_appearance
         from trellis.optim import traits_of
 
-        # other priors may be about certain weights, and boosting goes by their numbers
+        # other priors may be about certain weights, boosting goes by their numbers, and cascades have other shards
         any_order = isinstance(prior, L2) and traits_of(type(optimizer)).uses_prior
+        any_order = any_order and all(isinstance(shard, Shard) for shard in shards)
         order = order_by_appearance(shards, len(theta)) if any_order else None
         if order is not None:
             theta, dev = order.of(theta), None if dev is None else _Restoring(dev, order)

@@ -98,7 +98,7 @@ class Parameters:
 
 
 class Encoding:
-    """Some sentences encoded: `scores: F64[tokens, width]`, labels rounded up to a multiple of four, padding zeros; and
+    """Some sentences encoded: `scores: F64[tokens, width]`, labels rounded up to whole registers, padding zeros; and
     the way back."""
 
     def __init__(self, parameters: Parameters, reading: Reading, noise: Noise | None = None):

@@ -162,7 +162,7 @@ class Shard(ABC):
     @abstractmethod
     def on_labels(self, nodes: F64, block: int) -> F64:
         """Numbers on the nodes of a block's lattices, added up on the labels of its tokens: F64[tokens, width], the
-        labels rounded up to a multiple of four."""
+        labels rounded up to whole registers."""
 
     @abstractmethod
     def on_nodes(self, rows: F64, block: int) -> F64:

@@ -22,6 +22,7 @@ class Space:
     def __init__(self, by_thread: bool = False):
         self.keeps_answers = not by_thread
         self._by_thread = threading.local() if by_thread else None
+        self._of_all: list[dict[tuple[str, Any], NDArray[Any]]] = []  # threads, for who wants to know how much it is
         self._own: dict[tuple[str, Any], NDArray[Any]] = {}
 
     def rows(self, name: str, rows: int, width: int, kind: Any = np.float64) -> NDArray[Any]:
@@ -43,5 +44,6 @@ class Space:
             return self._own
         if not hasattr(self._by_thread, "held"):
             self._by_thread.held = {}
+            self._of_all.append(self._by_thread.held)
         mine: dict[tuple[str, Any], NDArray[Any]] = self._by_thread.held
         return mine

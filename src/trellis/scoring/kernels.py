@@ -115,7 +115,7 @@ def split_occurrences(
             else:
                 for p in range(pair_start[a], pair_start[a + 1]):
                     pair[s] = p
-                    cell[s] = t % run * width + pair_label[p]
+                    cell[s] = t % run * width + np.int64(pair_label[p])
                     if valued:
                         pair_value[s] = values[k]
                     s += 1
@@ -152,7 +152,7 @@ def add_scores(
         k, end = singles_between(runs, cell, c, (a - c * run) * width, (b - c * run) * width)
         for n in range(k, end):
             fetch_single(singles, pair, n)
-            flat[base + cell[n]] += weights[pair[n]] * (pair_value[n] if valued else 1.0)
+            flat[base + np.int64(cell[n])] += weights[pair[n]] * (pair_value[n] if valued else 1.0)
 
 
 @part
@@ -298,7 +298,7 @@ def add_gradient(
         k, end = singles_between(runs, cell, c, (a - c * run) * width, (b - c * run) * width)
         for n in range(k, end):
             fetch_single(singles, pair, n)
-            gradient[pair[n]] += flat[base + cell[n]] * (pair_value[n] if valued else 1.0)
+            gradient[pair[n]] += flat[base + np.int64(cell[n])] * (pair_value[n] if valued else 1.0)
 
 
 @part

@@ -132,7 +132,8 @@ def _run(task: Task, heldout: Corpus, kind: str, options: Mapping[str, Any]) -> 
 
     def learn() -> tuple[LinearChain, int]:
         layout = ours.layout_of(task, ready)
-        shards, size = ours.cut(task, ready, layout, traits.learns[0] if traits.learns else "log")
+        loss = traits.learns[0] if traits.learns else "log"
+        shards, size = ours.cut(task, ready, layout, loss, as_layout=True)
         with ThreadedObjective(shards, size, L2(task.l2 if traits.uses_prior else 0.0), 1) as objective:
             state = optimizer.start(objective, np.zeros(size))
             while not is_over(state):

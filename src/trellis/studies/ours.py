@@ -96,13 +96,17 @@ def layout_of(task: Task, ready: Prepared) -> WeightLayout:
     )
 
 
-def cut(task: Task, ready: Prepared, layout: WeightLayout | None = None, loss: str = "log") -> tuple[list[Shard], int]:
-    """Features -> shards, and the number of weights."""
+def cut(
+    task: Task, ready: Prepared, layout: WeightLayout | None = None, loss: str = "log", as_layout: bool = False
+) -> tuple[list[Shard], int]:
+    """Features -> shards, and the number of weights. `as_layout`: these are in the layout's order, not in that in which
+    trainings have many of them."""
     layout, packed = layout or layout_of(task, ready), ready.packed
     gold, offsets = ready.corpus[task.target], ready.corpus.offsets
     examples = Examples(packed.indptr, packed.ids, packed.values, gold.ids, offsets)
     shards = cut_into_shards(layout, examples, find_loss(loss))
-    order_by_appearance(shards, layout.size)  # as every training does
+    if not as_layout:
+        order_by_appearance(shards, layout.size)
     return shards, layout.size
 
 

@@ -29,7 +29,7 @@ from trellis.optim import STATES
 Tensors = dict[str, NDArray[Any]]
 
 _NOT_FINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-_DTYPES = ("float64", "int64", "int32", "uint16", "uint8")
+_DTYPES = ("float64", "float32", "int64", "int32", "uint16", "uint8")
 _COUNTS = ("iteration", "evaluations", "products", "epoch")
 
 
@@ -132,7 +132,7 @@ class Reader:
         if name not in self._arrays:
             # an array of its own, so that the file's memory goes when the first of them go
             array = np.array(self._tensors[name])
-            if array.dtype == np.float64:
+            if array.dtype.kind == "f":
                 if array.ndim == 1 and self.size is not None and len(array) != self.size:
                     raise ValueError(f"an array of {len(array)} for {self.size} weights")
                 if not np.isfinite(array).all():

@@ -87,7 +87,7 @@ def enter_group(group: Array, positions: int, scores: Array, limit: float) -> No
                 high = larger(high, v)
                 low = larger(low, where_above(v, -np.inf, 0.0 - v, -np.inf))
             top = highest(high)
-            if not top + highest(low) <= limit or top == -np.inf:  # NaN, too
+            if not top + highest(low) <= limit or top == -np.inf:
                 group.far[w] = True
                 top = 0.0 if top == -np.inf else top
             for j in range(0, width, LANES):

@@ -76,7 +76,7 @@ def patched_marginals(
     log_z: Array,
     redo: Array,
 ) -> None:
-    """scores: F64[tokens, width], labels rounded up to a multiple of four, -inf in the padding; transitions:
+    """scores: F64[tokens, width], labels rounded up to whole registers, -inf in the padding; transitions:
     F64[labels, labels], those that `kinds.factors` were filled from.
 
     Written: nodes F64[tokens, width] (may be the scores themselves); expected transitions are added to arcs

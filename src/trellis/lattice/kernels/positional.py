@@ -43,7 +43,7 @@ def positional_marginals(
     log_z: Array,
     redo: Array,
 ) -> None:
-    """scores: F64[tokens, width], labels rounded up to a multiple of four, -inf in the padding; transitions:
+    """scores: F64[tokens, width], labels rounded up to whole registers, -inf in the padding; transitions:
     F64[1 or tokens, labels, labels] (`each` = 0 or 1).
 
     Written: nodes F64[tokens, width] (may be the scores themselves), arcs F64[tokens, labels, labels] if wanted,

@@ -1,4 +1,4 @@
-"""Forward-backward in the probability domain, rescaled at each position, four sentences in step.
+"""Forward-backward in the probability domain, rescaled at each position, GROUP sentences in step.
 
 For one sentence, with psi_t = exp(s_t - max s_t) and E = exp(transitions - their maximum):
 
