@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trellis.corpus import Corpus
 from trellis.errors import SettingError
+from trellis.memory import given_back
 from trellis.models.batches import Sentences
 from trellis.models.chain_ready import ready_chain
 from trellis.models.constraints import Constraints
@@ -107,15 +108,16 @@ class ChainTagger(ProbableTagger[LinearChain]):
         check_chain_settings(self)
         fitting = Fitting(self, checkpoint, resume, checkpoint_every, log, progress)
         earlier, optimizer, prior = self._earlier(start), optimizer_of(self, self._own_options()), prior_of(self)
-        ready = ready_chain(self, X, y, sample_weight, soft, labels, constraints, self._threads, self._sees)
-        model, examples, best = ready.model, ready.examples, ready.best
-        shards = cut_into_shards(model.layout, examples, ready.loss, plain=traits_of(type(optimizer)).is_online)
-        theta = model.weights if earlier is None else carried_over(model, earlier)
-        held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial, best)
-        fitting.describe(model, examples, held_out, theta)
-        pruning, pruner = ready.pruning, model.pruner
-        del ready, examples
-        outcome = fitting.minimised(shards, prior, optimizer, theta, held_out, [X, model], self._threads)
+        with given_back():
+            ready = ready_chain(self, X, y, sample_weight, soft, labels, constraints, self._threads, self._sees)
+            model, examples, best = ready.model, ready.examples, ready.best
+            shards = cut_into_shards(model.layout, examples, ready.loss, plain=traits_of(type(optimizer)).is_online)
+            theta = model.weights if earlier is None else carried_over(model, earlier)
+            held_out = None if dev is None else Development(model, dev, dev_y, self.target, self.partial, best)
+            fitting.describe(model, examples, held_out, theta)
+            pruning, pruner = ready.pruning, model.pruner
+            del ready, examples
+            outcome = fitting.minimised(shards, prior, optimizer, theta, held_out, [X, model], self._threads)
         columns = [] if not isinstance(X, Corpus) else list(X.file_columns or X.columns)
         self._adopt(model.with_weights(outcome.theta), outcome, columns)
         self.pruning_ = pruning if pruner is None or held_out is None else held_out.pruned(pruner, pruning)

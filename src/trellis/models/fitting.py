@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trellis import __version__
 from trellis.errors import CheckpointError, DataError, SettingError
-from trellis.memory import give_back
+from trellis.memory import given_back
 from trellis.models.fingerprint import fingerprint
 from trellis.models.recipe import begun
 from trellis.models.settings import is_count, plain
@@ -176,9 +176,9 @@ class Fitting:
         if order is not None:
             theta, dev = order.of(theta), None if dev is None else _Restoring(dev, order)
             self._made_from |= {"order of weights": "by appearance"} if self._file is not None else {}
-        give_back()  # what preparing the data took
         keeps = {name: getattr(optimizer, name) for name in ("cache", "hvp") if hasattr(optimizer, name)}
-        with ThreadedObjective(shards, len(theta), prior, threads, self._estimator.l1, **keeps) as objective:
+        l1 = self._estimator.l1
+        with given_back(), ThreadedObjective(shards, len(theta), prior, threads, l1, **keeps) as objective:
             outcome = self.train(objective, optimizer, theta, dev, data)
         if not (np.isfinite(outcome.theta).all() and math.isfinite(outcome.objective)):
             raise DataError("training led to weights that are no numbers; are there extreme feature values?")
