@@ -99,7 +99,7 @@ class LBFGS:
         start = Point(0.0, state.value, dot(state.gradient, direction), state.theta, state.gradient)
         evaluate = Counted(objective)
         found = wolfe_search(evaluate, start, direction, first) if start.slope < 0 else None
-        del direction  # the room for half a pair
+        del direction  # it takes as much room as a pair
         state = replace(state, evaluations=state.evaluations + evaluate.count)
         if found is not None and found.value < state.value:
             return self._moved(state, found)
