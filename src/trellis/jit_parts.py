@@ -2,9 +2,9 @@
 
 Left to itself, Numba optimises every piece and makes machine code of it, with an entrance for Python, and then does the
 same with each kernel that has the piece in it; the pieces' own code never runs. Here a piece is kept as it comes from
-Numba, linked into its kernels, and optimised with them and only there. That spares a third of the time to compile. And a piece has
-one machine code in each kernel whether it is inlined or not, so `apart` ones may stay functions: several calls of a
-large piece share its code.
+Numba, linked into its kernels, and optimised with them and only there. That spares a third of the time to compile. And
+a piece has one machine code in each kernel whether it is inlined or not, so `apart` ones may stay functions: several
+calls of a large piece share its code.
 """
 
 # mypy: disable-error-code="misc, no-untyped-call, no-untyped-def"
